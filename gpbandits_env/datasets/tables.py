@@ -3,6 +3,7 @@
 import csv
 import gzip
 import re
+import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ SUFFIXES = (*TEXT, ".npy", ".npz")
 GAPS = ("error", "keep", "drop", "interpolate")
 # The contents of a cell without a reading.
 EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none"})
+# From so many rows on, a column that always rises is not one by chance.
+MANY = 10
 # The possible separators of cells; the first of these in the first line is used.
 SEPARATORS = (";", "\t", ",")
 QUOTED = re.compile('"[^"]*"')
@@ -173,7 +176,8 @@ def read_table(
 
     Cells of a text file are separated by semicolons, tabs or commas, whichever the first line has.
     Between semicolons or tabs a comma is the decimal sign. A first column of dates (ISO 8601,
-    "2026-03-01 12:00") is the time column without being named; 20260301 is a number.
+    "2026-03-01 12:00") is the time column without being named; 20260301 is a number. One of numbers
+    that rises in every row, as no other column does, is warned about: it may be the time.
 
     Args:
         path: .csv, .csv.gz, .tsv or .txt; .npy, or .npz with one array in it.
@@ -243,7 +247,7 @@ class _Text:
     def __init__(
         self, path: str, lines: Iterator[Line], header: bool | None, time_column: str | None
     ) -> None:
-        self.path = path
+        self.path, self.guessed = path, header is None
         line, cells = next(lines, (0, []))
         first = [cell.strip() for cell in cells]
         if header is not None:
@@ -287,6 +291,15 @@ class _Text:
             times = np.array(dates, "datetime64[us]") if dates else np.array(stamps, np.float64)
         if gaps == "interpolate":
             values = interpolated(values, self.path, None if times is None else hours(times))
+        rises = np.all(np.diff(values, axis=0) > 0.0, axis=0)
+        alone = rises[0] and not rises[1:].any()
+        if self.guessed and times is None and alone and len(values) >= MANY:
+            warnings.warn(
+                f"{self.path}: the first column is taken for readings, but it rises in every row, "
+                "as no other one does; leave it out if it numbers the rows, and if it is the time, "
+                "name it and state its name as time_column",
+                stacklevel=2,
+            )
         names = tuple(n for i, n in enumerate(self.names) if i != self.time)
         return TableFile(values, names, times)
 
@@ -303,8 +316,9 @@ class _Text:
         wrong = np.flatnonzero(~fine if gaps == "error" else ~fine & ~empty)
         if len(wrong):
             i = int(wrong[0])
+            named = "" if self.names or line > 1 else "; set header if the line names the columns"
             hint = (
-                "is empty: fill it, or set the option gaps to 'drop' or 'interpolate'"
+                f"is empty: fill it, or set the option gaps to 'drop' or 'interpolate'{named}"
                 if empty[i]
                 else f"is {cells[i].strip()}: no reading is above {LARGEST:g} in size"
             )

@@ -1,6 +1,5 @@
 """Recorded readings: Table-v0 and Replay-v0."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,8 +30,6 @@ from gpbandits_env.seeding import stream
 # bogunovic2016, Section 5.2: the noise variance is 5% of that of the signal.
 NOISE_SHARE = 0.05
 FILE_OPTIONS = ("header", "time_column", "gaps")
-# From so many rows on, a column that always rises is not one by chance.
-MANY = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,14 +270,6 @@ def _file(path: str | Path, options: Settings | None) -> Readings:
     if np.isnan(table.values).any():
         raise InvalidInput(
             f"{path} has gaps: an environment needs them to be dropped or interpolated"
-        )
-    rises = np.all(np.diff(table.values, axis=0) > 0.0, axis=0)
-    if table.times is None and len(table.values) >= MANY and rises[0] and not rises[1:].any():
-        warnings.warn(
-            f"{path}: the first column is an arm, but it rises in every row, as no other one does; "
-            "leave it out if it numbers the rows, and if it is the time, name it and set "
-            "dataset_options={'time_column': its name}",
-            stacklevel=2,
         )
     return Readings(table.values, table.names)
 

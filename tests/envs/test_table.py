@@ -105,7 +105,7 @@ def test_a_file_whose_first_column_may_be_the_time_is_warned_about(tmp_path, hea
     path, rows = tmp_path / "rows.csv", ROWS[:12].copy()
     rows[:, 0] = np.arange(12.0)
     path.write_text(header + "\n".join(f"{r[0]:g},{r[1]},{r[2]}" for r in rows))
-    with pytest.warns(UserWarning, match="the first column is an arm, but it rises in every row"):
+    with pytest.warns(UserWarning, match="the first column is taken for readings, but it rises"):
         Table(readings=path)
     if "hour" in header:
         assert (
