@@ -187,6 +187,6 @@ def test_names_that_are_numbers_are_asked_about(tmp_path):
     """A data frame without names, written with its index."""
     path = tmp_path / "frame.csv"
     path.write_text(",0,1\n0,3.5,2.5\n1,3.0,2.0\n")
-    with pytest.raises(InvalidInput, match="line 1, column 1 is empty.* set header if the line"):
+    with pytest.raises(InvalidInput, match=r"line 1, column 1 is empty.* set header if the line"):
         read_table(path)
     assert read_table(path, header=True, time_column="").values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
