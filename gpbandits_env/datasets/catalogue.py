@@ -9,11 +9,11 @@ from gpbandits_env.datasets.gisette import GISETTE
 from gpbandits_env.datasets.intel import INTEL, INTEL_RAW
 from gpbandits_env.datasets.mnist import MNIST
 from gpbandits_env.datasets.tables import Readings
-from gpbandits_env.datasets.traffic import I880, WEEK, WHOLE
+from gpbandits_env.datasets.traffic import BAY, I880, WEEK, WHOLE
 from gpbandits_env.errors import InvalidInput, MissingData, one_of
 
 DATASETS: dict[str, Dataset] = {
-    d.name: d for d in (INTEL, INTEL_RAW, WEEK, WHOLE, I880, MNIST, GISETTE)
+    d.name: d for d in (INTEL, INTEL_RAW, WEEK, WHOLE, BAY, I880, MNIST, GISETTE)
 }
 
 

