@@ -30,13 +30,14 @@ SECTIONS = {
     "Studies": ("studies.md", "scenarios.md", "findings.md", "differences.md", "benchmarks.md"),
 }
 FRONT = ("index.md", "getting-started.md", "optimize.md")
-LAST = ("errors.md", "limits.md", "bibliography.md", "architecture.md", "api/index.md")
+LAST = ("errors.md", "limits.md", "bibliography.md", "architecture.md")
+API = "api/index.md"
 # Pages whose marker is replaced by a list that is written now.
 MARKED = {
     "scenarios.md": scenario_pages.overview,
     "findings.md": findings_page.findings,
     "differences.md": difference_page.differences,
-    "api/index.md": api_pages.overview,
+    API: api_pages.overview,
 }
 MARKER = "<!-- the site puts the list here -->"
 
@@ -73,7 +74,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         {"By paper": sorted(s for s in sources if s.startswith("results/"))},
         *scenario_pages.by_paper(scenarios),
     ]
-    placed = {p for names in (*SECTIONS.values(), FRONT, LAST) for p in names}
+    placed = {p for names in (*SECTIONS.values(), FRONT, LAST, (API,)) for p in names}
     rest = sorted(s for s in sources if s not in placed and not s.startswith("results/"))
     config.nav = [
         {"Home": FRONT[0]},
@@ -81,7 +82,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         {"Notebooks": list(notebooks)},
         {"Optimize": FRONT[2]},
         *({title: entries} for title, entries in own.items() if entries),
-        {"Reference": [*rest, *LAST, "changelog.md", *api]},
+        {"Reference": [{"API": [API, *api]}, *rest, *LAST, "changelog.md"]},
     ]
     return files
 
