@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Points, Settings, is_number, positive, whole
+from gpbandits_env.arrays import Points, Settings, is_number, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
@@ -54,7 +54,8 @@ class ConstantBudget(Budget):
 
     def __post_init__(self) -> None:
         positive(self.epsilon, "the compression's epsilon", zero=True)
-        _check_noise_var(self.noise_var)
+        if self.noise_var is not None:
+            positive(self.noise_var, "the compression's noise_var")
 
     def budget(self, problem: Problem) -> float:
         return float(self.epsilon)
@@ -65,30 +66,24 @@ class ConstantBudget(Budget):
 class HorizonBudget(Budget):
     """epsilon = 1/2 log(1 + T^-alpha), for a model of order T^(alpha p) in p dimensions.
 
+    T is the horizon of the problem.
+
     Args:
         alpha: the exponent, at least 0; the theory requires 0 < alpha < 1/p.
-        horizon: T; by default that of the problem.
-        noise_var: see `ConstantBudget`.
     Source: bedi2022, Theorem 3.1.
     """
 
     alpha: float
-    horizon: int | None = None
-    noise_var: float | None = None
 
     def __post_init__(self) -> None:
         positive(self.alpha, "alpha", zero=True)
-        _check_noise_var(self.noise_var)
-        if self.horizon is not None:
-            whole(self.horizon, "horizon")
 
     def budget(self, problem: Problem) -> float:
-        horizon = problem.horizon if self.horizon is None else self.horizon
-        if horizon is None:
+        if problem.horizon is None:
             raise InvalidInput(
-                "the compression 'horizon' needs a horizon: give one to it or to the problem"
+                "the compression 'horizon' needs a horizon: give one to the problem or to the agent"
             )
-        return float(compression_budget(horizon, self.alpha))
+        return float(compression_budget(problem.horizon, self.alpha))
 
 
 class Compression:
@@ -152,8 +147,3 @@ def compression_for(spec: Settings | Budget | float | None, problem: Problem) ->
     rule = COMPRESSIONS.from_dict(spec)  # type: ignore[arg-type]
     noise_var = problem.noise_var if rule.noise_var is None else rule.noise_var
     return Compression(rule.budget(problem), noise_var)
-
-
-def _check_noise_var(noise_var: float | None) -> None:
-    if noise_var is not None:
-        positive(noise_var, "the compression's noise_var")

@@ -208,9 +208,8 @@ def test_budgets_are_declared(world):
 
     assert epsilon({"type": "constant", "epsilon": 0.2}) == epsilon(0.2) == 0.2
     assert epsilon({"type": "horizon", "alpha": 0.5}) == pytest.approx(0.5 * math.log(1 + 1 / 20))
-    assert epsilon({"type": "horizon", "alpha": 0.5, "horizon": 100}) == pytest.approx(
-        0.5 * math.log(1.1)
-    )
+    agent = agents.make("cub", horizon, compress={"type": "horizon", "alpha": 0.5}, horizon=100)
+    assert agent.compression.epsilon == pytest.approx(0.5 * math.log(1.1))
     assert epsilon(None) == 0.0
     assert agents.make("cub", horizon).compression.epsilon == 1e-4
     assert agents.make("ei", horizon).compression.off
@@ -229,7 +228,7 @@ def test_budgets_are_declared(world):
         ({"type": "horizon", "alpha": -1.0}, "alpha"),
         ({"type": "horizon", "alpha": 0.5}, "horizon"),
         ({"type": "constant", "epsilon": 0.1, "noise_var": 0.0}, "compression's noise_var"),
-        ({"type": "horizon", "alpha": 0.5, "noise_var": -1.0}, "compression's noise_var"),
+        ({"type": "constant", "epsilon": 0.1, "noise_var": -1.0}, "compression's noise_var"),
     ],
 )
 def test_bad_budgets_are_refused(world, wrong, match):

@@ -104,7 +104,7 @@ SCHEDULE_SPECS = (
 )
 COMPRESSION_SPECS = (
     {"type": "constant", "epsilon": 1e-4},
-    {"type": "horizon", "alpha": 0.5, "horizon": 10},
+    {"type": "horizon", "alpha": 0.5},
 )
 RULE_SPECS = (
     {"type": "hallucinate"},
