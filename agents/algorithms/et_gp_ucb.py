@@ -119,5 +119,4 @@ class EventTrigger(Forgetting):
         self._fired, self.events = False, self.events + 1
         log.keep_last(1)
         posterior.forget()
-        for entry in log.data:
-            posterior.learn(entry.points, entry.rewards)
+        log.replay(posterior)

@@ -85,17 +85,8 @@ class SRE(GPAgent):
         self.embedding = sequential_embedding(anchor, self._low_dim, self._streams.at(stage))
         return BoxMap(self.embedding, self._box)
 
-    def tell(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        observed: ArrayLike | None = None,
-        *more: ArrayLike | None,
-        **named: ArrayLike | None,
-    ) -> None:
-        given = self.problem.domain.observations(actions, rewards, observed, 1)
-        super().tell(actions, rewards, observed, *more, **named)
-        self._note(*given)
+    def tell(self, *given: Any, **named: Any) -> None:
+        super().tell(*given, **named)
         stage = self._stage_after(self.round)
         if stage > self.stage:
             self.action_map = EmbeddedMap(self.problem, self._entered(stage, self._best))
@@ -110,9 +101,12 @@ class SRE(GPAgent):
         ends = self._stage_after(self.round + 1) > self.stage
         return [None] * len(notes) if ends else notes
 
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike, *more: Any, **named: Any) -> None:
-        super().prior_data(actions, rewards, *more, **named)
-        self._note(*self.problem.domain.observations(actions, rewards))
+    def _received(
+        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None, *more: Any
+    ) -> tuple[Points, Array]:
+        found = super()._received(actions, rewards, observed, *more)
+        self._note(*self.problem.domain.observations(actions, rewards, observed))
+        return found
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
         super()._learn_late(played, rewards)
