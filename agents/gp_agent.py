@@ -93,7 +93,7 @@ class GPAgent(Agent):
 
     Attributes:
         posterior: the posterior on ``action_map.inner.domain``.
-        log: the observations.
+        log: the observations that forgetting, late rewards and fits need; often none.
         duplicates: the number of observed actions that repeated another one of the same round.
     """
 

@@ -1,39 +1,17 @@
 """An agent as a policy that maps observations to actions, as RL tooling expects."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, IntArray, Points, finite_array, numbers, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
 
 KEYS = ("actions", "rewards", "round")
-
-
-class _Agent(Protocol):
-    """The part of `Agent` that a policy uses; the module of `Agent` imports this one."""
-
-    problem: Problem
-    rng: np.random.Generator
-    round: int
-
-    def checked_context(self, context: ArrayLike) -> Points: ...
-    @property
-    def ask(self) -> Callable[..., Points]: ...
-    def tell(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
-    ) -> None: ...
-    def expect(self, actions: ArrayLike, observed: ArrayLike | None = None) -> None: ...
-    def tell_late(
-        self, actions: ArrayLike, rewards: ArrayLike, rounds: ArrayLike | None = None
-    ) -> None: ...
-    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]: ...
-    def reset(self) -> None: ...
 
 
 class Policy:
@@ -46,8 +24,8 @@ class Policy:
     agent, and the others are copies whose generators are spawned from its generator.
     """
 
-    def __init__(self, agent: _Agent) -> None:
-        self._agents = [agent]
+    def __init__(self, agent: Any) -> None:
+        self._agents = [agent]  # of the class `Agent`, whose module imports this one
 
     def __call__(
         self, observation: Mapping[str, ArrayLike], episode_start: ArrayLike | None
@@ -100,7 +78,7 @@ class Policy:
         wanted = [agent.informative(a) for agent, a in zip(self._agents, chosen, strict=False)]
         return together, wanted[0] if single else np.stack(wanted)
 
-    def _act(self, agent: _Agent, observed: Sequence[Any]) -> Points:
+    def _act(self, agent: Any, observed: Sequence[Any]) -> Points:
         round_, actions, rewards, context, *masks = observed
         if round_ == 0:
             agent.reset()
@@ -108,7 +86,7 @@ class Policy:
             learn(agent, actions, rewards, *masks)
         return agent.ask() if context is None else agent.ask(context=context)
 
-    def _another(self) -> _Agent:
+    def _another(self) -> Any:
         first = self._agents[0]
         agents, self._agents = self._agents, []
         try:
@@ -130,7 +108,7 @@ def check_form(observation: Mapping[str, ArrayLike]) -> None:
 
 
 def learn(
-    agent: _Agent,
+    agent: Any,
     actions: Points,
     rewards: Array,
     observed: NDArray[np.bool_] | None,
