@@ -2,7 +2,6 @@
 
 from gpbandits_env.kernels.base import KERNELS as KERNELS
 from gpbandits_env.kernels.base import Kernel as Kernel
-from gpbandits_env.kernels.base import Radial as Radial
 from gpbandits_env.kernels.base import kernel_from_dict as kernel_from_dict
 from gpbandits_env.kernels.check import check_kernel as check_kernel
 from gpbandits_env.kernels.compose import ConstantKernel as ConstantKernel

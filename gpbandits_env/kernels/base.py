@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -124,8 +124,8 @@ class Kernel(Parametric, ABC):
         return False
 
     @property
-    def radial(self) -> Radial | None:
-        """The kernel as a function of one scaled distance, or None if it is not."""
+    def radial(self) -> Any:
+        """The kernel as one of a scaled distance, if it is `Stationary`; None if it is not."""
         return None
 
     @property
@@ -187,29 +187,6 @@ class Kernel(Parametric, ABC):
         return _joined("product", self, other) if isinstance(other, Kernel) else self.scaled(other)
 
     __rmul__ = __mul__
-
-
-class Radial(Protocol):
-    r"""A kernel v p(r) of the distance r = \|(x - z) / ell\|_2: `Stationary` is one."""
-
-    type_name: ClassVar[str]
-
-    @property
-    def lengthscale(self) -> Lengthscale:
-        """Ell."""
-
-    @property
-    def variance(self) -> float:
-        """V."""
-
-    def profile(self, r: Array) -> Array:
-        """p(r), a new array."""
-
-    def slope(self, r: Array) -> Array:
-        """-p'(r) / r, a new array."""
-
-    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
-        """Both."""
 
 
 KERNELS: Family[Kernel] = Family("kernel", Kernel)

@@ -18,7 +18,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from gpbandits_env.arrays import Array, IntArray, positive
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
-from gpbandits_env.kernels import Kernel, Radial
+from gpbandits_env.kernels import Kernel, Stationary
 from gpbandits_env.kernels.stationary import distances
 from gpbandits_env.learning.data import Observations, Series
 from gpbandits_env.model import Model
@@ -92,7 +92,7 @@ class RadialCovariances(Covariances):
             takes a product of (n, n) and (n, d) matrices.
     """
 
-    def __init__(self, kernel: Radial, points: Array, groups: IntArray | None = None) -> None:
+    def __init__(self, kernel: Stationary, points: Array, groups: IntArray | None = None) -> None:
         super().__init__(points)
         self._kernel, self._groups = kernel, groups
         self._distances = self._scaled(1.0) if groups is None else None

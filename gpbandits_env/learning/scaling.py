@@ -11,7 +11,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, finite_array, frozen
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Kernel, Radial
+from gpbandits_env.kernels import Kernel, Stationary
 
 # A variance of standardized rewards, times the square of these, is valid for a kernel.
 LEAST_SD, MOST_SD = 1e-70, 1e70
@@ -59,7 +59,7 @@ class InputScaling:
         x = self.low + (u + 1.0) * self.unit
         return np.clip(x, self.low, self.high)
 
-    def lengthscales(self, kernel: Radial) -> Array:
+    def lengthscales(self, kernel: Stationary) -> Array:
         """The lengthscales of the kernel in units of the cube, (D,)."""
         return np.asarray(np.asarray(kernel.lengthscale) / self.unit)
 

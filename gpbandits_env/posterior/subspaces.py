@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import Kernel, Radial
+from gpbandits_env.kernels import Kernel, Stationary
 from gpbandits_env.kernels.columns import Pulled
 from gpbandits_env.kernels.stationary import contraction, squares
 from gpbandits_env.posterior.box import BoxPosterior
@@ -110,7 +110,7 @@ class Subspaces:
             prior, lambda part: self._pull(kernel, y[part], rows[part])
         )
 
-    def _pull(self, kernel: Radial, y: Array, rows: IntArray) -> tuple[Array, Pulled]:
+    def _pull(self, kernel: Stationary, y: Array, rows: IntArray) -> tuple[Array, Pulled]:
         r, scaled = self._radii(y, rows)
         k, slope = kernel.profile_and_slope(r)
         k *= kernel.variance
