@@ -22,6 +22,8 @@ from gpbandits_env.seeding import stream
 NEVER_BEYOND = 40.0
 # Gymnasium requires finite bounds on observations; no reward of a user's drift is beyond this.
 ANYTHING = 1e100
+# The maximum in a box is searched from at most this many points.
+STARTS = 16
 # At most this many feature values are stored for the quasi-random points (128 MB).
 KEPT = 16 * 2**20
 
@@ -107,13 +109,11 @@ class BoxMaximum:
     Args:
         sampler: the features phi.
         box: the domain.
-        starts: the largest number of local searches.
     """
 
-    def __init__(self, sampler: BoxSampler, box: Box, starts: int = 16) -> None:
+    def __init__(self, sampler: BoxSampler, box: Box) -> None:
         self._sampler = sampler
         self._low, self._width = box.low, box.high - box.low
-        self._starts = starts
         power = min(13, 9 + 2 * box.dim)
         unit = sobol(box.dim, power)
         self._points: Array = self._low + self._width * unit
@@ -135,7 +135,7 @@ class BoxMaximum:
         """The maximizer (d,) and its accuracy."""
         values = self._scan(coefficients)
         tops = np.flatnonzero(values >= values[self._neighbours].max(axis=1))
-        starts = tops[np.argsort(-values[tops], kind="stable")[: self._starts]]
+        starts = tops[np.argsort(-values[tops], kind="stable")[:STARTS]]
         best, best_value = self._points[starts[0]], values[starts[0]]
         for start in starts:
             point = self._climb(self._points[start], coefficients)

@@ -76,10 +76,8 @@ def _size(sampler: Sampler | None) -> int:
 _CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)
 
 
-def sampler_for(
-    arms: Arms, kernel: Kernel, kind: str = "auto", tolerance: float = 1e-12
-) -> Sampler:
-    """The cheapest sampler of GP draws on arms that is exact to the tolerance.
+def sampler_for(arms: Arms, kernel: Kernel, kind: str = "auto") -> Sampler:
+    """The cheapest sampler of GP draws on arms that is exact to 1e-12 of the largest variance.
 
     "auto" takes the first possible kind: a Kronecker product (a product kernel on a grid of two or
     more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT circulant embedding
@@ -87,8 +85,7 @@ def sampler_for(
     factor), or a full factor (up to 3000 arms). Each process caches the last 256 MB of samplers, so
     that trials share them.
 
-    The kind is "auto", "dense", "lowrank", "kronecker" or "circulant". The tolerance is the largest
-    error of the covariance, relative to the largest variance; a full factor is exact to rounding.
+    The kind is "auto", "dense", "lowrank", "kronecker" or "circulant".
 
     Raises:
         UnknownName: there is no such kind.
@@ -96,15 +93,14 @@ def sampler_for(
     """
     one_of(kind, KINDS, "sampler")
     kernel.check_points(arms.coordinates)
-    tolerance = positive(tolerance, "tolerance", zero=True)
     make: dict[str, Callable[[], Sampler | None]] = {
-        "auto": lambda: _cheapest(arms, kernel, tolerance),
-        "kronecker": lambda: kronecker_factor(arms, kernel, tolerance),
-        "lowrank": lambda: low_rank_factor(arms, kernel, arms.size, tolerance),
-        "circulant": lambda: circulant_sampler(arms, kernel, tolerance),
+        "auto": lambda: _cheapest(arms, kernel),
+        "kronecker": lambda: kronecker_factor(arms, kernel),
+        "lowrank": lambda: low_rank_factor(arms, kernel, arms.size),
+        "circulant": lambda: circulant_sampler(arms, kernel),
         "dense": lambda: dense_factor(arms, kernel),
     }
-    sampler = _CACHE.get((kind, arms, kernel, tolerance), make[kind])
+    sampler = _CACHE.get((kind, arms, kernel), make[kind])
     assert sampler is not None  # no rank exceeds the number of arms
     return sampler
 
@@ -157,20 +153,20 @@ def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
         return None
 
 
-def _cheapest(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
+def _cheapest(arms: Arms, kernel: Kernel) -> Sampler:
     if _is_product(arms, kernel):
-        return kronecker_factor(arms, kernel, tolerance)
+        return kronecker_factor(arms, kernel)
     embeds = arms.size >= CIRCULANT_FROM and can_embed(arms, kernel)
     most = min(arms.size // 4, LARGEST_RANK_WITH_FFT if embeds else LARGEST_RANK)
     most = max(1, min(most, LARGEST_FACTOR // arms.size))
-    low = low_rank_factor(arms, kernel, most, tolerance)
+    low = low_rank_factor(arms, kernel, most)
     if low is not None:
         return low
     small = arms.size <= MOST_DENSE
     if embeds:
         most_points = arms.size**2 // ARMS_SQUARED_A_POINT if small else MOST_POINTS
         try:
-            return circulant_sampler(arms, kernel, tolerance, most_points)
+            return circulant_sampler(arms, kernel, most_points=most_points)
         except InvalidInput:
             if not small:
                 raise

@@ -114,7 +114,7 @@ def circulant_sampler(
     raise InvalidInput(
         f"the kernel {kernel.type_name!r} is correlated too far beyond this grid: no torus of at "
         f"most {most_points} points has its covariance to within {tolerance:g} of the variance; "
-        "use 'lowrank' or 'dense', or pass a larger tolerance"
+        "use 'lowrank' or 'dense'"
     )
 
 

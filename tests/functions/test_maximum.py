@@ -52,7 +52,7 @@ def test_sides_of_very_different_lengths_are_climbed_alike():
             slope = -np.stack([2.0 * a + b, 6.0 * rise * np.exp(b) + a], axis=1) / width
             return slope[:, None]
 
-    point, accuracy = BoxMaximum(Hill(), Box(low, low + width), starts=1)(np.array([1.0]))
+    point, accuracy = BoxMaximum(Hill(), Box(low, low + width))(np.array([1.0]))
     assert Hill().features(point[None]).item() > -1e-3 * accuracy
 
 

@@ -104,8 +104,6 @@ def test_unknown_kinds_are_guessed_at():
 @pytest.mark.parametrize("tolerance", [-1e-12, np.nan, "small"])
 def test_the_tolerance_is_a_number_not_below_zero(tolerance):
     with pytest.raises(InvalidInput, match="tolerance"):
-        sampler_for(SQUARE, SE, tolerance=tolerance)
-    with pytest.raises(InvalidInput, match="tolerance"):
         factor_for(SQUARE, SE, 100, tolerance=tolerance)
 
 
