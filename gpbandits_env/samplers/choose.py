@@ -166,7 +166,7 @@ def _cheapest(arms: Arms, kernel: Kernel) -> Sampler:
     if embeds:
         most_points = arms.size**2 // ARMS_SQUARED_A_POINT if small else MOST_POINTS
         try:
-            return circulant_sampler(arms, kernel, most_points=most_points)
+            return circulant_sampler(arms, kernel, most_points)
         except InvalidInput:
             if not small:
                 raise

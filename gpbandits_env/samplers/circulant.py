@@ -19,6 +19,8 @@ from gpbandits_env.samplers.base import Sampler, held
 # The largest torus, in points: 32 MB of coefficients and 0.1 s per draw.
 MOST_POINTS = 1 << 22
 GROWTH = 1.06
+# The largest error of the covariance, relative to the variance.
+TOLERANCE = 1e-12
 # An axis need not grow if its covariance at half the period is below this part of the largest.
 UNEQUAL = 0.3
 # The number of continuous derivatives of a bent lag. Measured: fewer or more need larger tori.
@@ -62,9 +64,9 @@ def can_embed(arms: Arms, kernel: Kernel) -> bool:
 
 
 def circulant_sampler(
-    arms: Arms, kernel: Kernel, tolerance: float = 1e-12, most_points: int = MOST_POINTS
+    arms: Arms, kernel: Kernel, most_points: int = MOST_POINTS
 ) -> CirculantSampler:
-    """The circulant embedding in the smallest torus that suffices.
+    """The circulant embedding in the smallest torus that is exact to 1e-12 of the variance.
 
     Only the covariance at the lags of the grid matters. At all other lags it may take any value
     that makes C positive semidefinite. Two extensions are tried on each torus: the kernel at lags
@@ -72,8 +74,7 @@ def circulant_sampler(
     periodic images. The torus grows along the axes with the longest correlation until hardly any
     eigenvalue is negative: to 120 x 120 points for a 50 x 50 grid of Matern 5/2, l = 0.2.
 
-    The tolerance is the largest error of the covariance relative to the variance, and at least four
-    units of rounding. The largest torus has ``most_points`` points.
+    The largest torus has ``most_points`` points.
 
     Returns:
         The sampler. Its error is a bound with three terms: the sum of the omitted negative
@@ -100,7 +101,7 @@ def circulant_sampler(
     grid = _Grid(kernel, arms.axes)
     grid.check_even()
     variance = float(kernel.diagonal(np.zeros((1, arms.dim)))[0])
-    enough = max(tolerance, 4.0 * EPS) * variance
+    enough = TOLERANCE * variance
     sizes = tuple(_fast(2 * (n - 1)) for n in grid.shape)
     while math.prod(sizes) <= most_points:
         for covariance, moved in grid.extensions(sizes, enough):
@@ -113,7 +114,7 @@ def circulant_sampler(
         sizes = grid.larger(sizes)
     raise InvalidInput(
         f"the kernel {kernel.type_name!r} is correlated too far beyond this grid: no torus of at "
-        f"most {most_points} points has its covariance to within {tolerance:g} of the variance; "
+        f"most {most_points} points has its covariance to within {TOLERANCE:g} of the variance; "
         "use 'lowrank' or 'dense'"
     )
 
