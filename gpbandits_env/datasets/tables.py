@@ -260,13 +260,11 @@ class _Text:
         if start is None or not first:
             raise InvalidInput(f"{path}: there are no rows of numbers")
         self.body = chain([start], lines)
-        self.time = self._time_column(time_column, start[1][0])
-
-    def _time_column(self, name: str | None, cell: str) -> int | None:
-        """Where the time column is, given its name and the first cell of the first row."""
-        if name is None:
-            return 0 if _number(cell) is None and _date(cell) is not None else None
-        return place_of(name, self.names)
+        self.time: int | None = None
+        if time_column is not None:
+            self.time = place_of(time_column, self.names)
+        elif _number(start[1][0]) is None and _date(start[1][0]) is not None:
+            self.time = 0
 
     def table(self, gaps: str) -> TableFile:
         rows, stamps, last = [], [], None
