@@ -67,10 +67,12 @@ class Readings:
             raise InvalidInput(f"{n} columns of readings need {n} names, got {len(self.names)}")
         if not len(self.days):
             object.__setattr__(self, "days", np.zeros(rows, np.int64))
-        for name, shape in (("locations", (n, 2)), ("days", (rows,))):
-            given = getattr(self, name)
-            if given is not None and np.shape(given) != shape:
-                raise InvalidInput(f"{name} must have shape {shape}, got {np.shape(given)}")
+        for name, kind, shape in (("locations", float, (n, 2)), ("days", np.int64, (rows,))):
+            if (given := getattr(self, name)) is not None:
+                array = np.array(given, dtype=kind)
+                if array.shape != shape:
+                    raise InvalidInput(f"{name} must have shape {shape}, got {array.shape}")
+                object.__setattr__(self, name, frozen(array))
 
     def places(self, columns: Sequence[int | str]) -> list[int]:
         """The indices of columns that are given by index or name.
@@ -290,7 +292,7 @@ class _Text:
         if gaps == "interpolate":
             values = interpolated(values, self.path, None if times is None else hours(times))
         rises = np.all(np.diff(values, axis=0) > 0.0, axis=0)
-        alone = rises[0] and not rises[1:].any()
+        alone = len(rises) > 1 and rises[0] and not rises[1:].any()
         if self.guessed and times is None and alone and len(values) >= MANY:
             warnings.warn(
                 f"{self.path}: the first column is taken for readings, but it rises in every row, "
