@@ -1,10 +1,9 @@
 """`python tools/site/check.py` checks the built site in a real browser, page by page.
 
 Every page is opened in headless Chromium at 1280 and at 390 pixels. The check fails if a page is
-wider than its window, if code or a table is cut on the wide screen, if the console has an error, if
-a file does not load, and if a link within the site leads to a missing page or anchor. Links that
-leave the site are not followed. It needs `mkdocs build`, Debian's chromium, and websocket-client
-(extra: dev).
+wider than its window, if code or a table is cut on the wide screen, if the console has an error, or
+if a file does not load. (`mkdocs build --strict` checks links.) It needs the built site, Debian's
+chromium, and websocket-client (extra: dev).
 """
 
 import argparse
@@ -13,10 +12,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote, urljoin, urlsplit
 
 from browser import Tab, chromium
 
@@ -28,22 +25,6 @@ CUT = """
   .map(e => [e.scrollWidth - e.clientWidth, e.innerText.trim().split('\\n')[0].slice(0, 60)])
   .filter(([over, _]) => over > 1)
   .map(([over, line]) => `${line} (+${over})`)"""
-
-
-class Anchors(HTMLParser):
-    """The links and the anchors of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.links: set[str] = set()
-        self.ids: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.ids |= {value for key in ("id", "name") if (value := found.get(key))}
-        if tag == "a" and (href := found.get("href")):
-            self.links.add(href)
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -63,24 +44,6 @@ def served(folder: Path) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
-
-
-def broken_links(site: Path) -> list[str]:
-    """The links within the site that lead nowhere, one line each."""
-    pages = {str(p.relative_to(site)): Anchors(p.read_text("utf-8")) for p in site.rglob("*.html")}
-    found = []
-    for name, page in sorted(pages.items()):
-        for link in sorted(page.links):
-            parts = urlsplit(urljoin(f"http://site/{name}", link))
-            if parts.netloc != "site" or name == "404.html":
-                continue
-            path = unquote(parts.path).lstrip("/")
-            target = "index.html" if path in ("", ".") else path
-            if not (site / target).is_file():
-                found.append(f"{name}: no page {link}")
-            elif unquote(parts.fragment) not in {"", *getattr(pages.get(target), "ids", ())}:
-                found.append(f"{name}: no anchor {link}")
-    return found
 
 
 def faults(tab: Tab, address: str, shots: Path | None = None) -> list[str]:
@@ -109,7 +72,7 @@ def main() -> int:
     names = sorted(str(p.relative_to(options.site)) for p in options.site.rglob("*.html"))
     if options.shots:
         options.shots.mkdir(parents=True, exist_ok=True)
-    wrong = broken_links(options.site)
+    wrong: list[str] = []
     with served(options.site) as address, chromium() as tab:
         for name in (n for n in names if options.only in n):
             wrong += [f"{name}: {fault}" for fault in faults(tab, address + name, options.shots)]
