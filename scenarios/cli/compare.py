@@ -57,18 +57,17 @@ def compare_command(
       gpbandits compare results/ren2024-*.sqlite --metric simple_regret --reference random
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
-    suite = compare(gather(files, metric, agents), metric, reference, seed=seed)
+    suite = compare(gather(files, metric, agents), reference, seed=seed)
     if as_json:
-        click.echo(json.dumps(suite.to_dict(), indent=2))
+        click.echo(json.dumps({"metric": metric, **suite.to_dict()}, indent=2))
         return
-    click.echo("\n".join(_text(suite)))
+    click.echo("\n".join(_text(suite, METRICS[metric].title)))
     drawn, stem = figure(suite, agents_of(files)), out or files[0].with_name("comparison")
     for file in write(drawn, stem, reads=files):
         click.echo(f"plot     {file}")
 
 
-def _text(suite: Suite) -> list[str]:
-    title = METRICS[suite.metric].title
+def _text(suite: Suite, title: str) -> list[str]:
     zero = "the worst agent's mean" if suite.reference is None else f"the mean of {suite.reference}"
     one = "the best agent's" if suite.reference is None else "no regret"
     head = ["agent", "mean rank", "wins", "score (IQM, 95%)"]

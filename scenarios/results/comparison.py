@@ -66,14 +66,12 @@ class Suite:
     """A comparison of agents over scenarios.
 
     Args:
-        metric: the metric that is compared.
         scenarios: scenario -> agent -> (mean regret, trials).
         standings: one per agent, the best interquartile mean first.
         improvement: (a, b) -> the probability that a's regret is below b's, ties counting half.
         reference: the agent whose mean regret has score 0; None for the worst of each scenario.
     """
 
-    metric: str
     scenarios: dict[str, dict[str, tuple[float, int]]]
     standings: tuple[Standing, ...]
     improvement: dict[tuple[str, str], Interval]
@@ -171,7 +169,6 @@ def _in_common(found: dict[str, dict[str, Array]], agents: Sequence[str] | None)
 
 def compare(
     regrets: Regrets,
-    metric: str = "average_regret",
     reference: str | None = None,
     *,
     resamples: int = RESAMPLES,
@@ -183,7 +180,6 @@ def compare(
 
     Args:
         regrets: the regrets from `gather`, with the same agents in each scenario.
-        metric: the name of the metric, which the result repeats.
         reference: the agent whose mean regret has score 0, e.g. "random"; None for the worst.
         resamples: the number of bootstrap samples.
         seed: the seed of the bootstrap.
@@ -198,8 +194,8 @@ def compare(
         for label in labels:
             if np.isnan(runs[label]).any():
                 raise InvalidInput(
-                    f"the {metric.replace('_', ' ')} of {label} in {name} is unknown, because "
-                    "skipped actions were not evaluated: compare by simple_regret"
+                    f"the regret of {label} in {name} is unknown, because skipped actions were "
+                    "not evaluated: compare by simple_regret"
                 )
         if reference is not None and not runs[reference].any():
             raise InvalidInput(
@@ -224,7 +220,7 @@ def compare(
     }
     counted = {n: {k: (means[n][k], len(r)) for k, r in s.items()} for n, s in regrets.items()}
     order = tuple(sorted(standings, key=lambda s: -s.score.value))
-    return Suite(metric, counted, order, better, reference)
+    return Suite(counted, order, better, reference)
 
 
 def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array]:

@@ -153,14 +153,17 @@ def read(declared: Any, name: str = "scenario") -> Scenario:
 
 
 def _joined(grid: Settings) -> Plain:
-    """A grid whose names have dots; TOML reads such names without quotes as tables in tables."""
+    """A grid whose names have dots; TOML reads such names without quotes as tables in tables.
+
+    As with ``--set``, "environment.epsilon" is the same as "epsilon".
+    """
     found, left = Plain(), list(grid.items())
     while left:
         name, values = left.pop(0)
         if isinstance(values, Mapping):
             left[:0] = [(f"{name}.{key}", inner) for key, inner in values.items()]
         else:
-            found[name] = values
+            found[name.removeprefix(ENVIRONMENT)] = values
     return found
 
 

@@ -289,7 +289,7 @@ def _export(path: Path) -> None:
 
 
 def _compare(path: Path) -> None:
-    compare(gather([path], "average_regret", None), "average_regret", None, seed=0)
+    compare(gather([path], "average_regret"))
 
 
 def _extend(path: Path) -> None:

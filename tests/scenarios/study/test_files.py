@@ -81,7 +81,7 @@ def test_every_agent_runs_in_a_scenario_of_ones_own(tmp_path, box, unplotted):
 def test_a_grid_is_swept(tmp_path):
     text = SMALL + '\n[grid]\nepsilon = [0.1, 0.2]\n"agents.slow.epsilon" = [0.0, 0.5]\n'
     assert len(load(written(tmp_path, text)).cells()) == 4
-    unquoted = SMALL + "\n[grid]\nepsilon = [0.1, 0.2]\nagents.slow.epsilon = [0.0, 0.5]\n"
+    unquoted = SMALL + "\n[grid]\nenvironment.epsilon = [0.1, 0.2]\nagents.slow.epsilon = [0.0, 0.5]\n"
     assert load(written(tmp_path, unquoted)).cells() == load(written(tmp_path, text)).cells()
 
 
@@ -193,7 +193,7 @@ def test_their_errors_name_them(tmp_path, line, says):
 
 def test_readings_are_looked_for_in_the_folder_of_the_file(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
-    rows = "\n".join(f"{t},{(7 * t) % 5}" for t in range(12))
+    rows = "\n".join(f"{(3 * t) % 4},{(7 * t) % 5}" for t in range(12))
     (tmp_path / "data" / "sensors.csv").write_text(rows, encoding="utf-8")
     text = SMALL.replace("MarkovGP", "Replay").replace(
         "grid = [5]", 'readings = "data/sensors.csv"'
