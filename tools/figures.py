@@ -5,7 +5,6 @@ differ in one setting, regret is drawn against that setting. Otherwise there is 
 with the metric of the scenario, or the scenario's own panels as `plots` draws them.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,43 +35,39 @@ from gpbandits_env.scenarios.scenario import words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = "batch_size"
+SIZE, PNG = "batch_size", (".png",)
 COLUMNS = 4
 # The spread over the instances that a sweep shows: from the 10th percentile to the 90th.
 SPREAD = (0.1, 0.9)
 
 
-def draw(store: Store, stem: Path, suffixes: Sequence[str] = (".png",)) -> list[Path]:
+def draw(store: Store, stem: Path) -> list[Path]:
     """Draw the figure that suits a study, and another with the theoretical bounds if it has any.
 
-    Args:
-        store: an open results file with a finished trial.
-        stem: the path of the files without the suffix; "-bounds" is added for the second figure.
-        suffixes: the kinds of file.
-    Returns:
-        The files.
+    The files are PNG pictures; "-bounds" is added to the name of the second one.
+
     Raises:
         StoreError: there is nothing to plot, or a file cannot be written.
     """
     scenario = store.scenario
     if sweeps_batches(scenario):
-        return _batches(store, stem, suffixes)
+        return _batches(store, stem)
     if scenario.get("sweep"):
-        return _sweep(store, stem, suffixes)
+        return _sweep(store, stem)
     own, beyond = bool(scenario.get("panels")), stem.with_name(f"{stem.name}-bounds")
     if own or len(scenario["points"]) == 1:
-        files = plot(store, stem, suffixes=suffixes)
+        files = plot(store, stem, suffixes=PNG)
         if own and store.bounds(0):
-            files += plot(store, beyond, bounds=True, suffixes=suffixes)
+            files += plot(store, beyond, bounds=True, suffixes=PNG)
         return files
-    files = _cells(store, stem, suffixes, bounds=False)
-    return files + (_cells(store, beyond, suffixes, bounds=True) if store.bounds(0) else [])
+    files = _cells(store, stem, bounds=False)
+    return files + (_cells(store, beyond, bounds=True) if store.bounds(0) else [])
 
 
-def _cells(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) -> list[Path]:
+def _cells(store: Store, stem: Path, *, bounds: bool) -> list[Path]:
     """Draw the metric in one panel per cell, on a logarithmic scale if there are bounds."""
     scenario, metric = store.scenario, store.scenario["metric"]
-    cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
+    cells = store.cells()
     with new_figure(max(4.2 * len(cells), 10.5), 4.2 + 0.6 * bounds) as figure:
         row: Any = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
         for axes, cell in zip(row, cells, strict=True):
@@ -85,7 +80,7 @@ def _cells(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) -
             row[0].set_ylim(0.0, max(_top(axes) for axes in row))
         entitle(figure, _title(scenario))
         share_legend(figure, 3 if bounds else 5)
-        return write(figure, stem, suffixes)
+        return write(figure, stem, PNG)
 
 
 def _top(axes: "Axes") -> float:
@@ -94,7 +89,7 @@ def _top(axes: "Axes") -> float:
     return 1.1 * max((float(y[len(y) // 20 :].max()) for y in lines if len(y)), default=1.0)
 
 
-def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
+def _sweep(store: Store, stem: Path) -> list[Path]:
     """Draw the metric at the last round against the swept setting; other agents are level lines."""
     scenario = store.scenario
     name, metric = scenario["sweep"], scenario["metric"]
@@ -120,7 +115,7 @@ def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
         axes.set_ylabel(f"{KNOWN[metric].title} at round {scenario['horizon']}")
         entitle(figure, _title(scenario))
         legend_below(figure, axes, 4)
-        return write(figure, stem, suffixes)
+        return write(figure, stem, PNG)
 
 
 def _scale(axes: "Axes", x: Array) -> None:
@@ -148,7 +143,7 @@ def sweeps_batches(scenario: dict[str, Any]) -> bool:
     return len(points) > 1 and all(set(point) == {SIZE} for point in points)
 
 
-def _batches(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
+def _batches(store: Store, stem: Path) -> list[Path]:
     """Draw one panel per agent, with a line for each batch size, from light to dark."""
     scenario, cells_of = store.scenario, _cells_of(store)
     panel, points = Panel(scenario["metric"], log=True), scenario["points"]
@@ -168,7 +163,7 @@ def _batches(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
             axes.set_axis_off()
         entitle(figure, _title(scenario, ", band: s.e."))
         share_legend(figure, len(points))
-        return write(figure, stem, suffixes)
+        return write(figure, stem, PNG)
 
 
 def _shades(count: int) -> list[Any]:

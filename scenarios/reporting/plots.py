@@ -9,7 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, Plain, Settings
 from gpbandits_env.display import counted
-from gpbandits_env.errors import InvalidInput, StoreError
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings.rounds import resets
 from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y, shown
@@ -77,9 +77,7 @@ def figure(
     scenario = store.scenario
     if bounds and not scenario["bounds"]:
         raise InvalidInput(f"{scenario['id']} has no theory curves: it declares no bounds")
-    cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
-    if not cells:
-        raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
+    cells = store.cells()
     drawn = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
     lines, columns = -(-len(drawn) // COLUMNS), min(len(drawn), COLUMNS)
     with new_figure(max(4.0 * columns, 8.0), 0.9 + 3.3 * len(cells) * lines) as figure:

@@ -11,7 +11,7 @@ from scipy.special import stdtr
 
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.display import Displayed, html_table
-from gpbandits_env.errors import StoreError, optional
+from gpbandits_env.errors import optional
 from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
 from gpbandits_env.scenarios.findings.finding import Paired, mean_and_error, paired
@@ -161,13 +161,7 @@ def report(store: Store, metric: str | None = None) -> Report:
     scenario = store.scenario
     name = metric or scenario["metric"]
     metric_named(name)
-    cells = [
-        _cell(store, index, params, name)
-        for index, params in enumerate(scenario["points"])
-        if store.labels(index)
-    ]
-    if not cells:
-        raise StoreError(f"{store.path} contains no finished trial yet; 'gpbandits run' resumes it")
+    cells = [_cell(store, index, scenario["points"][index], name) for index in store.cells()]
     failures = tuple(f"{f.key}: {f.error}" for f in store.failures())
     moves = optimum_moves(store)
     return Report(scenario, name, moves, tuple(cells), failures, store.digest())

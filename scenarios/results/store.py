@@ -216,6 +216,19 @@ class Store(Displayed):
         rows = self._all("SELECT * FROM failures ORDER BY cell, agent, trial")
         return [TrialFailure(TrialKey(*row[:3]), row[3], row[4]) for row in rows]
 
+    def cells(self) -> list[int]:
+        """The cells with results of agents that are shown.
+
+        Raises:
+            StoreError: there are none; the message names a trial that raised, if any.
+        """
+        found = [cell for cell in range(len(self.scenario["points"])) if self.labels(cell)]
+        if not found:
+            failed = [f": {f.key} raised {f.error}" for f in self.failures()[:1]]
+            why = failed or [" yet; 'gpbandits run' resumes it"]
+            raise StoreError(f"{self.path} contains no finished trial{why[0]}")
+        return found
+
     def labels(self, cell: int) -> list[str]:
         """The agents with results in a cell, in the scenario's order."""
         found = {row[0] for row in self._all("SELECT agent FROM trials WHERE cell = ?", cell)}

@@ -4,10 +4,8 @@ import json
 import re
 import subprocess
 import tempfile
-from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from websocket import WebSocket, WebSocketTimeoutException, create_connection
@@ -17,6 +15,7 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-dev-shm-usage", "--remote-debugging-port=0", "--remote-allow-origins=*"),
 )
+PROGRAM = "/usr/bin/chromium"
 PATIENCE = 20.0  # seconds for one page
 
 
@@ -62,9 +61,9 @@ class Tab:
         except WebSocketTimeoutException:
             self.errors.append(f"not loaded after {PATIENCE:g} seconds")
 
-    def width(self, pixels: int, height: int = 800) -> None:
-        """Lay the page out for a window of this size."""
-        size = {"width": pixels, "height": height, "deviceScaleFactor": 1, "mobile": pixels < 600}
+    def width(self, pixels: int) -> None:
+        """Lay the page out for a window of this width."""
+        size = {"width": pixels, "height": 800, "deviceScaleFactor": 1, "mobile": pixels < 600}
         self.call("Emulation.setDeviceMetricsOverride", **size)
 
     def evaluate(self, script: str) -> Any:
@@ -74,11 +73,6 @@ class Tab:
         if "exceptionDetails" in found:
             raise RuntimeError(str(found["exceptionDetails"]))
         return found["result"].get("value")
-
-    def shot(self, file: Path, whole: bool = False) -> None:
-        """Save a screenshot of the window or of the whole page."""
-        data = self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
-        file.write_bytes(b64decode(data))
 
     def _next(self) -> dict[str, Any]:
         message = json.loads(self.socket.recv())
@@ -95,10 +89,10 @@ class Tab:
 
 
 @contextmanager
-def chromium(program: str = "/usr/bin/chromium") -> Iterator[Tab]:
+def chromium() -> Iterator[Tab]:
     """A tab of a new browser, which is closed at the end of the block."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
+        command = [PROGRAM, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
         browser = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
@@ -109,7 +103,7 @@ def chromium(program: str = "/usr/bin/chromium") -> Iterator[Tab]:
                 if found := re.search(r"DevTools listening on (ws://\S+)", line):
                     break
             if found is None:
-                raise RuntimeError(f"{program} did not start")
+                raise RuntimeError(f"{PROGRAM} did not start")
             yield Tab(create_connection(found[1], timeout=PATIENCE))
         finally:
             browser.terminate()

@@ -46,7 +46,7 @@ def served(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
-def faults(tab: Tab, address: str, shots: Path | None = None) -> list[str]:
+def faults(tab: Tab, address: str) -> list[str]:
     """The errors of one page in the browser."""
     tab.width(WIDE)
     tab.open(address)
@@ -57,8 +57,6 @@ def faults(tab: Tab, address: str, shots: Path | None = None) -> list[str]:
             found.append(f"{over} pixels too wide at {width}")
         if width == WIDE:
             found += [f"cut at {width}: {text}" for text in tab.evaluate(CUT)]
-        if shots is not None:
-            tab.shot(shots / f"{address.split('/', 3)[3].replace('/', '_')}-{width}.png")
     return found + tab.errors
 
 
@@ -67,15 +65,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="check.py")
     parser.add_argument("site", nargs="?", type=Path, default=Path("site"), help="the built site")
     parser.add_argument("--only", default="", help="pages whose path contains this")
-    parser.add_argument("--shots", type=Path, help="a folder for screenshots")
     options = parser.parse_args()
     names = sorted(str(p.relative_to(options.site)) for p in options.site.rglob("*.html"))
-    if options.shots:
-        options.shots.mkdir(parents=True, exist_ok=True)
     wrong: list[str] = []
     with served(options.site) as address, chromium() as tab:
         for name in (n for n in names if options.only in n):
-            wrong += [f"{name}: {fault}" for fault in faults(tab, address + name, options.shots)]
+            wrong += [f"{name}: {fault}" for fault in faults(tab, address + name)]
     print("\n".join([*wrong, f"{len(names)} pages, {len(wrong)} faults"]))
     return int(bool(wrong))
 

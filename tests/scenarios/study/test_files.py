@@ -81,7 +81,9 @@ def test_every_agent_runs_in_a_scenario_of_ones_own(tmp_path, box, unplotted):
 def test_a_grid_is_swept(tmp_path):
     text = SMALL + '\n[grid]\nepsilon = [0.1, 0.2]\n"agents.slow.epsilon" = [0.0, 0.5]\n'
     assert len(load(written(tmp_path, text)).cells()) == 4
-    unquoted = SMALL + "\n[grid]\nenvironment.epsilon = [0.1, 0.2]\nagents.slow.epsilon = [0.0, 0.5]\n"
+    unquoted = (
+        SMALL + "\n[grid]\nenvironment.epsilon = [0.1, 0.2]\nagents.slow.epsilon = [0.0, 0.5]\n"
+    )
     assert load(written(tmp_path, unquoted)).cells() == load(written(tmp_path, text)).cells()
 
 

@@ -194,6 +194,14 @@ def test_an_agent_that_raises_loses_no_other_result(run, monkeypatch):
     assert contents(mended.path) == contents(whole.path)
 
 
+def test_a_report_without_results_says_what_the_agent_raised(run, tiny, monkeypatch):
+    monkeypatch.setattr("gpbandits_env.scenarios.study.runner.run_rounds", lambda *_, **__: 1 / 0)
+    broken = run(scenario=tiny.select(["ei"]))
+    assert broken.done == 0
+    with pytest.raises(StoreError, match="no finished trial: agent 'ei', trial 0 raised ZeroDiv"):
+        broken.report()
+
+
 def test_ctrl_c_keeps_what_is_done(run, monkeypatch):
     from gpbandits_env.scenarios.study import pool
 
