@@ -26,7 +26,7 @@ class BUCB(GPAgent):
         \sigma_{t-1}(x \mid x_{t,1}, \ldots, x_{t,i-1})
 
     Args:
-        beta: see `GPUCB`.
+        beta: see `GPUCB`; by default the theorem over 5, also where the model is learned.
         rho: the factor of sqrt(beta_t). In theory it bounds the ratio by which the standard
             deviation can fall within a batch (`theory.rho_bound`).
     """

@@ -27,7 +27,7 @@ class UCBPE(GPAgent):
     The relevant region R_t is the set of points where the maximum may lie.
 
     Args:
-        beta: see `GPUCB`.
+        beta: see `GPUCB`; by default the theorem over 5, also where the model is learned.
         batch: a batch rule.
     """
 
