@@ -175,8 +175,9 @@ class WrongSlope(GPAgent):
 
 
 def test_a_wrong_gradient_of_an_acquisition_breaks_a_law():
-    with pytest.raises(LawBroken, match=r"gradients_of_the_acquisition .* by the variance"):
+    with pytest.raises(LawBroken, match=r"gradients_of_the_acquisition on a box.* by the variance"):
         check_agent(WrongSlope)
+    check_agent(WrongSlope, Problem(Arms.grid(7), SquaredExponential(0.2), 0.1))  # has no effect
 
 
 def test_any_error_of_an_agent_names_the_law():
