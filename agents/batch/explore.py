@@ -9,7 +9,7 @@ from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back, rule_for
 from gpbandits_env.agents.search.base import Region
-from gpbandits_env.arrays import Array, Points, positive, whole
+from gpbandits_env.arrays import Array, Points, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
@@ -71,22 +71,17 @@ class Initialised(BatchRule):
 class Explore(BatchRule):
     r"""GP-UCB-PE: the first action by UCB, the others by variance where the maximum may lie.
 
-    .. math:: R^+ = \{x : \mu_t(x) + w \sqrt{\beta_{t+1}}\, \sigma_t(x) \ge
+    .. math:: R^+ = \{x : \mu_t(x) + 2 \sqrt{\beta_{t+1}}\, \sigma_t(x) \ge
         \max_z \mu_t(z) - \sqrt{\beta_t}\, \sigma_t(z)\}
 
     The mean and the standard deviation are those before the batch.
 
     Args:
-        width: w, 2 in the paper.
         region: whether actions are restricted to R^+; many public implementations do not do so.
     Source: Contal et al. (2013), Algorithm 1 and eqs. (3)-(5).
     """
 
-    width: float = 2.0
     region: bool = True
-
-    def __post_init__(self) -> None:
-        positive(self.width, "width")
 
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         if not isinstance(rule, ConfidenceBound):
@@ -107,7 +102,7 @@ class Explore(BatchRule):
         if self.region:
             surest = search.best(LCB(beta), posterior)
             lower = float(LCB(beta).score(posterior.mean_at(surest), posterior.var_at(surest))[0])
-            root = self.width * np.sqrt(next_beta)
+            root = 2.0 * np.sqrt(next_beta)
 
             def within(mean: Array, var: Array) -> NDArray[np.bool_]:
                 return mean + root * np.sqrt(var) >= lower

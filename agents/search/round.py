@@ -37,7 +37,9 @@ Slope: TypeAlias = Callable[[Array], tuple[Array, Array]]
 MOST_EXACT = 4096
 # Local maxima of the mean closer than this, relative to the sides of the box, count as one.
 APART = 1e-3
-# The first and the longest step of an ascent, relative to the sides of the box.
+# The number of steps of an ascent of the mean, and the first and the longest of them, relative to
+# the sides of the box.
+CLIMB = 20
 FIRST, LONGEST = 0.02, 0.2
 # Adam's decay rates for the means of the gradient and of its square, and its epsilon.
 KEPT, KEPT_SQUARE, TINY = 0.9, 0.999, 1e-8
@@ -54,7 +56,6 @@ class RoundCandidates:
         rate: the length of these steps in each coordinate, in the units of x.
         tops: the largest number of ascents of the posterior mean, at least 0. They start from the
             best candidate and from observed points above it, and their ends are candidates too.
-        climb: the number of steps of each of these ascents.
     Raises:
         InvalidInput: a setting is out of range.
     """
@@ -63,11 +64,10 @@ class RoundCandidates:
     refine: int = 10
     rate: float = 0.01
     tops: int = 50
-    climb: int = 20
 
     def __post_init__(self) -> None:
         whole(self.candidates, "candidates")
-        for name in ("refine", "tops", "climb"):
+        for name in ("refine", "tops"):
             whole(getattr(self, name), name, 0)
         positive(self.rate, "rate")
 
@@ -159,8 +159,8 @@ class RoundSearch(Search):
         order = np.argsort(-there, kind="stable")[: self.settings.tops - 1]
         higher = observed[order[there[order] > mean.max()]]
         starts = np.concatenate([points[[mean.argmax()]], higher])
-        slope, steps = slope_of(Mean(), posterior), self.settings.climb
-        ends, height = ascend(slope, starts, self.box.low, self.box.high, steps)
+        slope = slope_of(Mean(), posterior)
+        ends, height = ascend(slope, starts, self.box.low, self.box.high, CLIMB)
         return np.concatenate([points, apart(self.box, ends[np.argsort(-height)])])
 
     def __getstate__(self) -> dict[str, object]:

@@ -81,7 +81,7 @@ def test_neither_is_one_of_a_box_with_many_dimensions(name, settings):
     [
         *("hallucinate", "thompson", "dpp", "explore", "boltzmann", "believer", "ts-rsr"),
         "max-variance",
-        {"type": "explore", "width": 1.0, "region": False},
+        {"type": "explore", "region": False},
         {"type": "initialised", "rounds": 2, "then": {"type": "dpp", "steps": 3}},
         {"type": "initialised", "rounds": 2, "then": "thompson"},
     ],
@@ -183,7 +183,7 @@ def test_what_makes_no_sense_is_refused_with_the_reason(world):
         ({"batch": {"type": "dpp", "steps": -1}}, "steps"),
         ({"batch": {"type": "boltzmann", "scale": 0.0}}, "scale"),
         ({"batch": {"type": "boltzmann", "earlier": -1}}, "earlier"),
-        ({"batch": {"type": "explore", "width": -2.0}}, "width"),
+        ({"batch": {"type": "explore", "region": 2}}, "region"),
         ({"rho": 0.0}, "rho"),
     ]:
         with pytest.raises(InvalidInput, match=reason):

@@ -74,7 +74,7 @@ def test_told_points_above_the_best_candidate_start_climbs_the_highest_first():
     posterior.condition(np.concatenate([peaks, [[0.5, -1.5]]]), [1.0, 2.0, 3.0, -1.0])
 
     def climbed_to(**settings):
-        finder = search(climb=5, **settings)
+        finder = search(**settings)
         added = finder.options(posterior)[0][finder.settings.candidates :]
         near = np.abs(added[:, None] - peaks).max(axis=2) < 1e-3
         assert (near.sum(axis=0) <= 1).all()
@@ -91,7 +91,7 @@ def test_told_points_below_the_best_candidate_start_no_climb():
     """So many candidates that one of them is near the highest of three peaks."""
     posterior = BoxPosterior(BOX, SquaredExponential(0.1), 1e-6)
     posterior.condition([[0.2, -1.0], [0.5, 2.0], [0.8, 0.0]], [1.0, 2.0, 3.0])
-    points, mean, _ = search(candidates=3000, climb=10).options(posterior)
+    points, mean, _ = search(candidates=3000).options(posterior)
     assert mean[:3000].max() > 2.5
     assert mean[:3000].min() < 0.5
     assert np.abs(points[3000:] - [0.8, 0.0]).max() < 5e-3

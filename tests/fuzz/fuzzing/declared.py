@@ -111,14 +111,14 @@ RULE_SPECS = (
     {"type": "believer"},
     {"type": "boltzmann", "scale": 1.0},
     {"type": "initialised", "rounds": 3, "then": {"type": "thompson"}},
-    {"type": "explore", "width": 2.0, "region": True},
+    {"type": "explore", "region": True},
     {"type": "dpp", "steps": 5},
     {"type": "ts-rsr", "redraws": 3},
 )
 SEARCH_SPECS = (
     {"type": "gradient", "starts": 2, "candidates": 8, "evaluations": 20, "sample_starts": 1},
     {"type": "gradient", "starts": 0, "sample_starts": 0, "candidates": 8},
-    {"type": "round", "candidates": 8, "refine": 1, "rate": 0.01, "tops": 2, "climb": 1},
+    {"type": "round", "candidates": 8, "refine": 1, "rate": 0.01, "tops": 2},
 )
 DRIFT_SPECS = (
     {"type": "markov", "epsilon": 0.1},
