@@ -7,7 +7,7 @@ under a type name. `to_dict` and `from_dict` round-trip.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType, UnionType
@@ -144,10 +144,17 @@ class Family(Generic[T]):
         """The plain dict of a member; nested members become dicts too.
 
         A field that is not compared (``compare=False``) is a remark and is left out.
+
+        Raises:
+            InvalidInput: the member or a nested one is not a dataclass.
         """
-        kept = [f.name for f in fields(member) if f.compare]  # type: ignore[arg-type]
+        cls = type(member)
+        if not is_dataclass(member):
+            raise InvalidInput(f"the {self.kind} {cls.__name__} has no dict: make it a dataclass")
+        kept = [f.name for f in fields(member) if f.compare]
         own = {name: described(getattr(member, name)) for name in kept}
-        return {"type": member.type_name, **own}  # type: ignore[attr-defined]
+        # A subclass of a registered class has its own name.
+        return {"type": vars(cls).get("type_name", f"{cls.__module__}:{cls.__qualname__}"), **own}
 
     def from_dict(self, spec: "Settings | T") -> T:
         """The member that a dict describes; a member passes through unchanged.
@@ -169,9 +176,10 @@ class Family(Generic[T]):
         if "type" not in spec:
             raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
         cls = self._class(spec["type"])
+        names = [f.name for f in fields(cls)] if is_dataclass(cls) else []
         given: Plain = {}
         for key in (key for key in spec if key != "type"):
-            if key not in (names := [f.name for f in fields(cls)]):  # type: ignore[arg-type]
+            if key not in names:
                 raise unknown(f"field of the {self.kind} {spec['type']!r}", key, names)
             kind = kinds_of(cls)[key]  # type: ignore[arg-type]
             given[key] = self._family_of(kind)._member(spec[key])

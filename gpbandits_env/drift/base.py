@@ -57,7 +57,7 @@ class Drift(ABC):
         return memory[0]
 
 
-DRIFTS: Family[Drift] = Family("drift")
+DRIFTS: Family[Drift] = Family("drift", Drift)
 
 UserStep: TypeAlias = Callable[[Array, Fresh, int, np.random.Generator], Array]
 
@@ -89,11 +89,9 @@ def as_drift(spec: DriftSpec) -> Drift:
         InvalidInput: the argument is none of these.
         UnknownName: there is no drift of that "type".
     """
-    if isinstance(spec, Drift):
-        return spec
     if isinstance(spec, type):
         raise InvalidInput(f"a drift is an object, not a class: give {spec.__name__}(...)")
-    if callable(spec):
+    if callable(spec) and not isinstance(spec, Drift):
         return FunctionDrift(spec)
     return DRIFTS.from_dict(spec)
 

@@ -45,7 +45,7 @@ class Motion(ABC):
         """A_t^-1: the current positions of the points u (n, d) of the static function."""
 
 
-MOTIONS: Family[Motion] = Family("motion")
+MOTIONS: Family[Motion] = Family("motion", Motion)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Each drift's law, by moments and by construction; draws come from a plain dense factor."""
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -269,6 +270,35 @@ def test_a_users_function_is_a_drift():
     first = path.values
     np.testing.assert_array_equal(path.advance(), 0.5 * first)
     assert not as_drift(shrink).keeps_marginal
+
+
+@dataclass(frozen=True)
+class Fading(Drift):
+    """A drift that is not registered."""
+
+    rate: float = 0.5
+
+    def step(self, memory, fresh, t, rng):
+        return (self.rate * memory[0],)
+
+
+class Halved(Fading):
+    """It has no arguments of its own."""
+
+
+def test_a_drift_of_your_own_is_named_by_its_module(monkeypatch):
+    monkeypatch.setitem(sys.modules, "own_drifts", sys.modules[__name__])
+    monkeypatch.setattr(Fading, "__module__", "own_drifts")
+    spec = {"type": "own_drifts:Fading", "rate": 0.25}
+    assert DRIFTS.to_dict(Fading(0.25)) == spec
+    assert as_drift(spec) == Fading(0.25)
+    both = Blend((Fading(), MarkovDrift(0.1)))
+    assert as_drift(DRIFTS.to_dict(both)) == both
+    assert DRIFTS.to_dict(Halved())["type"].endswith(":Halved")
+    with pytest.raises(InvalidInput, match="no class 'Fade' derived from Drift"):
+        as_drift({"type": "own_drifts:Fade"})
+    with pytest.raises(InvalidInput, match="FunctionDrift has no dict: make it a dataclass"):
+        DRIFTS.to_dict(as_drift(lambda f, *_: f))
 
 
 def test_functions_and_dicts_are_parts_of_blends_and_chains():

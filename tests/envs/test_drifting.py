@@ -10,7 +10,7 @@ import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.domains import Arms
 from gpbandits_env.drift import Drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput
-from gpbandits_env.functions import MOTIONS, TEST_FUNCTIONS
+from gpbandits_env.functions import MOTIONS, TEST_FUNCTIONS, Motion
 from gpbandits_env.kernels import Matern32, Matern52, SquaredExponential
 
 SAMPLERS = [
@@ -172,6 +172,22 @@ def test_a_function_moves_on_arms(function):
     assert path.max() <= TEST_FUNCTIONS[function].peak(dim)
     assert not np.isclose(path[0], path[5]).all()
     np.testing.assert_allclose(path[12], path[0], rtol=1e-9, atol=1e-6)
+
+
+def test_a_motion_of_your_own_needs_no_registration():
+    class Mirror(Motion):
+        period, reach = 2.0, 1.0
+
+        def onto(self, u, phase):
+            return u if phase < 0.5 else -u
+
+        back = onto
+
+    env = gym.make("gpbandits/Drifting-v0", function="rosenbrock", motion=Mirror())
+    env.reset(seed=0)
+    places = [env.step(np.zeros((1, 2)))[-1]["best_action"] for _ in range(3)]
+    assert np.array_equal(places[0], places[2])
+    assert not np.array_equal(places[0], places[1])
 
 
 def test_the_grid_of_a_function_covers_its_usual_box():

@@ -69,6 +69,14 @@ def test_they_play_in_worker_processes_as_in_this_one(tmp_path, unplotted, one_w
     assert one["digest"] == two["digest"]
 
 
+def test_a_drift_needs_no_registration(tmp_path, unplotted, one_worker):
+    named = FILE.replace('"NAME-pace"', '"NAME:Pace"').replace("NAME:gpbandits", "gpbandits")
+    module = MODULE.replace("@DRIFTS", "# @DRIFTS")
+    path = declared(tmp_path, "own_named", module, named)
+    one, two = (played(path, tmp_path / f"{n}.sqlite", "--jobs", str(n)) for n in (1, 2))
+    assert one["digest"] == two["digest"]
+
+
 def test_they_are_added_to_a_scenario_by_name(tmp_path, unplotted):
     path = declared(tmp_path, "own_added", file=FILE.replace('"NAME:Cautious"', '"ei"'))
     names = ["--agents", "random,own_added:Cautious", "--jobs", "1"]
