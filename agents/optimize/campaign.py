@@ -15,15 +15,16 @@ import numpy as np
 from scipy.optimize import LinearConstraint
 
 from gpbandits_env.agents.agent import BROKEN
-from gpbandits_env.agents.optimize.belief import by_label, importance, params_of, rows
 from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
+from gpbandits_env.agents.optimize.importance import importance
 from gpbandits_env.agents.optimize.models import Models
 from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import agent_for
+from gpbandits_env.agents.optimize.values import by_label, rows
 from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
@@ -245,7 +246,7 @@ class Campaign(Displayed):
             InvalidInput: the numbers of params, values, constraints and noise differ, or as in
                 `observe`. The campaign is unchanged.
         """
-        given, start = params_of(self.space, params), len(self.records)
+        given, start = self.space.check_all(params), len(self.records)
         told = self._one_each(values, "values", len(given))
         limits = self._one_each(by_label(constraints, self._log.bounds), "constraints", len(given))
         sds = self._one_each(noise, "noise", len(given))
@@ -375,7 +376,7 @@ class Campaign(Displayed):
 
     def _unit(self, points: Any) -> Array:
         """Points of the unit cube, (n, d)."""
-        params = params_of(self.space, points)
+        params = self.space.check_all(points)
         unit = np.array([self.space.encode(one) for one in params])
         return unit.reshape(len(params), self.space.dim)
 

@@ -13,15 +13,15 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.optimize.dimensions import number
-from gpbandits_env.agents.optimize.records import (
-    WITH_CONSTRAINTS,
-    Record,
-    constraints_by_name,
-    pair_of,
-)
+from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import Space, dense
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
+from gpbandits_env.agents.optimize.values import (
+    WITH_CONSTRAINTS,
+    constraints_by_name,
+    number,
+    pair_of,
+)
 from gpbandits_env.agents.search.base import ArmSearch, Search
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch

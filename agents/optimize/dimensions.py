@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import LARGEST, MOST, Array, flag, listed, numbers, whole
+from gpbandits_env.agents.optimize.values import number
+from gpbandits_env.arrays import MOST, Array, flag, listed, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import Family
 
@@ -58,23 +58,6 @@ class Dimension(ABC):
 
 
 DIMENSIONS: Family[Dimension] = Family("dimension")
-
-
-def number(value: ArrayLike, name: str, *, finite: bool = True) -> float:
-    """One number; raises `InvalidInput` for strings, booleans, arrays and infinities."""
-    says = f"{name} must be a number, got {shown(value)}"
-    try:
-        found = numbers(value, name)
-    except InvalidInput:
-        raise InvalidInput(says) from None
-    kind = np.asarray(value).dtype.kind
-    if found.ndim or kind == "b" or (kind == "O" and not isinstance(value, int)):
-        raise InvalidInput(says)
-    if finite and not abs(found) <= LARGEST:
-        raise InvalidInput(
-            f"{name} must be finite and at most {LARGEST:g} in size, got {shown(value)}"
-        )
-    return float(found)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.optimize.belief import is_value, params_of, rows
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of, split
 from gpbandits_env.agents.optimize.file import CampaignFile
-from gpbandits_env.agents.optimize.records import measured
 from gpbandits_env.agents.optimize.run import Callback, Context, Found, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, usual_initial
+from gpbandits_env.agents.optimize.values import is_value, measured, rows
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import InvalidInput, one_of, unknown
@@ -227,7 +226,7 @@ def _given(
     if x0 is None and y0 is not None:
         raise InvalidInput("y0 gives the values of x0: give x0 too")
     try:
-        points = params_of(space, x0)
+        points = space.check_all(x0)
     except InvalidInput as error:
         raise type(error)(f"x0: {error}") from None
     if y0 is None:

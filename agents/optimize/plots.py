@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from gpbandits_env.agents.optimize.belief import params_of
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Dimension, Params
 from gpbandits_env.agents.optimize.run import Found
@@ -123,7 +122,7 @@ def _center(campaign: Campaign, at: object) -> Params:
         if recommended is None:
             raise InvalidInput("no evaluation satisfies the constraints yet: give a point `at`")
         return recommended
-    given = params_of(campaign.space, at)
+    given = campaign.space.check_all(at)
     if len(given) != 1:
         raise InvalidInput(f"at must be one point, got {len(given)}")
     return given[0]

@@ -1,31 +1,20 @@
 """The evaluations of a campaign, and what the agent observed of them and when."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from gpbandits_env.agents.optimize.dimensions import Params, number
+from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.optimize.values import constraints_by_name, measured, number, single
 from gpbandits_env.arrays import LARGEST, Plain, State, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, optional, shown
 
 # So many values that are all equal say nothing about where larger ones are.
 FEWEST_EQUAL = 3
-
-# What a function must return.
-WITH_NOISE = (
-    "with noise='returned' the function must return a pair of its value and the standard deviation "
-    "of its noise"
-)
-WITH_CONSTRAINTS = (
-    "with constraints the function must return a pair of its value and the values of the "
-    "constraints (a dict by name, or a list)"
-)
 
 RecordStatus: TypeAlias = Literal["pending", "done", "failed"]
 # The values of constraints: by name, or in the order of the bounds.
@@ -68,62 +57,6 @@ class Record:
     reason: str = ""
     constraints: dict[str, float] = field(default_factory=dict)
     noise: float | None = None
-
-
-def measured(value: ArrayLike, *, worst: float) -> float:
-    """A finite value, or NaN for a failed evaluation, given as NaN or as the infinity ``worst``.
-
-    An array of one number counts as that number, a boolean as 0 or 1, and a masked value as NaN.
-
-    Raises:
-        InvalidInput: the value is no number, the other infinity, or above 1e150 in size.
-    """
-    says = "a value must be one number (NaN means that the evaluation failed)"
-    try:
-        found = _single(value)
-    except InvalidInput:
-        raise InvalidInput(f"{says}, got {shown(value)}") from None
-    if np.isnan(found) or found == worst:
-        return float("nan")
-    if not abs(found) <= LARGEST:
-        raise InvalidInput(f"{says}, finite and at most {LARGEST:g} in size, got {shown(value)}")
-    return found
-
-
-def _single(value: Any, name: str = "value") -> float:
-    """The number that a value is, or that an array holds; raises `InvalidInput` for others."""
-    if hasattr(value, "__array__") and np.size(value) == 1:
-        value = np.nan if np.ma.is_masked(value) else np.asarray(value).ravel()[0]
-    if isinstance(value, (bool, np.bool_)):
-        value = float(value)
-    return number(value, name, finite=False)
-
-
-def pair_of(returned: object, rule: str) -> tuple[Any, Any]:
-    """The value that a function returned, and what it returned beside it.
-
-    NaN or an infinity alone means that the evaluation failed, with None beside it.
-
-    Raises:
-        InvalidInput: it is no such pair; the message begins with the rule.
-    """
-    if isinstance(returned, (tuple, list)) and len(returned) == 2:
-        return returned[0], returned[1]
-    with suppress(InvalidInput):
-        if not np.isfinite(_single(returned)):
-            return returned, None
-    raise InvalidInput(f"{rule}, got {shown(returned)}")
-
-
-def constraints_by_name(names: Collection[str], given: Any) -> Mapping[str, Any]:
-    """Values of constraints by name: a dict, or a list in the order of the names."""
-    if isinstance(given, Mapping):
-        return given
-    single = not isinstance(given, (list, tuple)) and np.ndim(given) == 0
-    values = listed(np.atleast_1d(given) if single else given, "constraints")
-    if len(values) != len(names):
-        raise InvalidInput(f"constraints must have {len(names)} values, got {shown(given)}")
-    return dict(zip(names, values, strict=True))
 
 
 class CampaignLog:
@@ -209,7 +142,7 @@ class CampaignLog:
             own = f"a value comes with those of the constraints {list(self.bounds)}"
             none = "this campaign has no constraints"
             raise InvalidInput(f"{own if self.bounds else none}, got {shown(given)}")
-        found = {name: _single(told[name], f"constraint {name!r}") for name in self.bounds}
+        found = {name: single(told[name], f"constraint {name!r}") for name in self.bounds}
         if any(abs(self.bounds[name] - value) > LARGEST for name, value in found.items()):
             raise InvalidInput(
                 f"values of constraints must be NaN or at most {LARGEST:g} from their bounds, got "

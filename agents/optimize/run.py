@@ -16,13 +16,8 @@ from tqdm.auto import tqdm
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.records import (
-    WITH_CONSTRAINTS,
-    WITH_NOISE,
-    Record,
-    Suggestion,
-    pair_of,
-)
+from gpbandits_env.agents.optimize.records import Record, Suggestion
+from gpbandits_env.agents.optimize.values import WITH_CONSTRAINTS, WITH_NOISE, pair_of
 from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.display import counted, in_short
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -277,8 +272,8 @@ class Run:
         """Whether a further call may begin after so many."""
         if self._end is not None and not self._stopped and time.monotonic() >= self._end:
             self._stopped = f"the time budget of {self.timeout:g} s was used"
-        open_ = self._begun or self._waiting or self.context is not None or self._stopped
-        if not open_ and self.campaign.exhausted:
+        given = self._begun or self._waiting or self.context is not None
+        if not (given or self._stopped) and self.campaign.exhausted:
             self._stopped = "all combinations were called, and the values have no noise"
         return not self._stopped and begun < self.n_calls
 

@@ -18,6 +18,7 @@ from gpbandits_env.agents.optimize.dimensions import (
     Params,
     Real,
 )
+from gpbandits_env.agents.optimize.values import by_label, is_value, rows
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.linear import LinearLimits
 from gpbandits_env.arrays import Array, Plain, Settings, finite_array, is_number, listed, whole
@@ -168,6 +169,25 @@ class Space(Displayed):
             checked[name] = self._checked(name, params[name])
         if not self.satisfies(checked):
             raise InvalidInput(f"the values {shown(checked)} violate a linear constraint")
+        return checked
+
+    def check_all(self, points: object) -> list[Plain]:
+        """Checked values by name of one point or of several, each as in `check`, or of a table.
+
+        Raises:
+            InvalidInput, UnknownName: as in `check`.
+        """
+        points = by_label([] if points is None else points, self.dimensions)
+        given: Any = [points] if isinstance(points, Mapping) else rows(points, "points")
+        if given and all(map(is_value, given)):  # one point, or several if there is one dimension
+            given = [[value] for value in given] if len(self.dimensions) == 1 else [given]
+        checked = []
+        for i, point in enumerate(given):
+            try:
+                checked.append(self.check(by_label(point, self.dimensions)))
+            except (InvalidInput, UnknownName) as error:
+                which = f"point {i}: " if len(given) > 1 else ""
+                raise type(error)(f"{which}{error}") from None
         return checked
 
     def _checked(self, name: str, value: Any) -> Any:

@@ -1,71 +1,20 @@
-"""What an agent believes about the function, in the user's dimensions: predictions and importance.
+"""How much each dimension matters for what an agent believes of the function.
 
 Source: Saltelli et al. (2010), "Variance based sensitivity analysis of model output", Table 2 (b)
 and (f), for the Sobol indices.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import Array, IntArray, Plain, listed
-from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.learning.scaling import binary_unit
 from gpbandits_env.samplers import sobol
 
 # The number of points of each of the two samples from which Sobol indices are estimated.
 POWER = 11  # of two: the number of Sobol points
-
-
-def params_of(space: Space, points: object) -> list[Plain]:
-    """Checked values by name of one point or of several, each a dict or a list of values.
-
-    Raises:
-        InvalidInput: a point has another number of values, or lies outside the space.
-        UnknownName: there is no dimension of some name.
-    """
-    points = by_label([] if points is None else points, space.dimensions)
-    given: Any = [points] if isinstance(points, Mapping) else rows(points, "points")
-    if given and all(map(is_value, given)):  # one point, or several if there is one dimension
-        given = [[value] for value in given] if len(space.dimensions) == 1 else [given]
-    checked = []
-    for i, point in enumerate(given):
-        try:
-            checked.append(space.check(by_label(point, space.dimensions)))
-        except (InvalidInput, UnknownName) as error:
-            which = f"point {i}: " if len(given) > 1 else ""
-            raise type(error)(f"{which}{error}") from None
-    return checked
-
-
-def by_label(given: Any, names: Iterable[str]) -> Any:
-    """A table as a list of dicts, and a row of one as a dict; anything else as it is.
-
-    So is a table whose columns, or a row whose labels, have none of the names.
-    """
-    table = hasattr(given, "columns")
-    labels = list(given.columns if table else getattr(given, "keys", list)())
-    if isinstance(given, Mapping) or not set(names) & set(labels):
-        return given
-    if not table:
-        return dict(given)
-    columns = [np.asarray(given[name]).tolist() for name in labels]
-    return [dict(zip(labels, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def rows(given: object, name: str) -> tuple[Any, ...]:
-    """The items of a list, or of an array-like such as a table's column or a tensor."""
-    kept = isinstance(given, (np.generic, np.ma.MaskedArray))
-    array = hasattr(given, "__array__") and not kept
-    return listed(np.asarray(given) if array else given, name)
-
-
-def is_value(item: ArrayLike) -> bool:
-    """Whether an item is one value, and not a point of several values."""
-    return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
 
 
 def importance(space: Space, mean: Callable[[Array], Array], total: bool) -> dict[str, float]:
