@@ -35,7 +35,7 @@ def _of_combinations(space: Space, mean: Callable[[Array], Array], total: bool) 
     if whole == 0.0:
         return [0.0] * len(space.dimensions)
     found = []
-    for part in space.parts:
+    for _, part in space.cube.parts:
         own = np.zeros(space.dim, dtype=np.bool_)
         own[part] = True
         kept = points[:, ~own if total else own]
@@ -60,7 +60,7 @@ def _of_samples(space: Space, mean: Callable[[Array], Array], total: bool) -> li
     f_a, f_b = f_a / unit, f_b / unit
     whole = float(np.concatenate([f_a, f_b]).var())
     found = []
-    for part in space.parts:
+    for _, part in space.cube.parts:
         mixed = a.copy()
         mixed[:, part] = b[:, part]
         f_mixed = mean(mixed) / unit

@@ -99,7 +99,6 @@ class Space(Displayed):
         dimensions: the dimensions by name.
         dim: the number d of coordinates.
         groups: the index of the dimension of each coordinate, (d,).
-        parts: the coordinates of each dimension.
         linear: the linear constraints.
         cube: the cube [0, 1]^d.
         domain: `Arms` if there are at most 4096 combinations, else the cube.
@@ -124,8 +123,8 @@ class Space(Displayed):
         self.groups = tuple(
             i for i, d in enumerate(self.dimensions.values()) for _ in range(d.width)
         )
-        self.parts = [slice(a, b) for a, b in pairwise(ends)]
-        parts = tuple(zip(self.dimensions.values(), self.parts, strict=True))
+        slices = (slice(a, b) for a, b in pairwise(ends))
+        parts = tuple(zip(self.dimensions.values(), slices, strict=True))
         limits = _limits(self.linear, parts) if self.linear else None
         self.cube = Cube(np.zeros(self.dim), np.ones(self.dim), parts, limits)
         self.domain: Domain = self.cube
@@ -133,7 +132,7 @@ class Space(Displayed):
         if None not in sizes and math.prod(filter(None, sizes)) <= MOST_ARMS:
             every = product(*(d.values() for d in self.dimensions.values()))
             rows = (dict(zip(self.dimensions, row, strict=True)) for row in every)
-            points = np.array([self._encoded(row) for row in rows])
+            points = np.array([self.encode(row) for row in rows])
             if limits is not None:
                 points = points[limits.holds(points)]
             if not len(points):
@@ -200,19 +199,11 @@ class Space(Displayed):
     def satisfies(self, params: Params) -> bool:
         """Whether values of the dimensions satisfy the linear constraints."""
         limits = self.cube.limits
-        return limits is None or bool(limits.holds(self._encoded(params)[None])[0])
+        return limits is None or bool(limits.holds(self.encode(params)[None])[0])
 
     def encode(self, params: Params) -> Array:
-        """The point (d,) of named values.
-
-        Raises:
-            InvalidInput, UnknownName: as in `check`.
-        """
-        return self._encoded(self.check(params))
-
-    def _encoded(self, checked: Params) -> Array:
-        items = checked.items()
-        return np.concatenate([self.dimensions[name].encode(value) for name, value in items])
+        """The point (d,) of checked values."""
+        return np.concatenate([d.encode(params[name]) for name, d in self.dimensions.items()])
 
     def decode(self, point: Array) -> Plain:
         """The named values nearest to a point (d,) of the unit cube."""
@@ -220,7 +211,7 @@ class Space(Displayed):
         return dict(zip(self.dimensions, values, strict=True))
 
     def action(self, params: Params) -> int | Array:
-        """An agent's action for named values: an arm's index, or a point (d,)."""
+        """An agent's action for checked values: an arm's index, or a point (d,)."""
         return self.nearest(self.encode(params))
 
     def check_context(self, context: Params) -> Plain:
@@ -242,14 +233,14 @@ class Space(Displayed):
     def partly(self, context: Params) -> Array:
         """The point (d,) of checked values, with NaN in the coordinates of the others."""
         point = np.full(self.dim, np.nan)
-        for name, part in zip(self.dimensions, self.parts, strict=True):
+        for name, (dimension, part) in zip(self.dimensions, self.cube.parts, strict=True):
             if name in context:
-                point[part] = self.dimensions[name].encode(context[name])
+                point[part] = dimension.encode(context[name])
         return point
 
     def actual(self, point: Array) -> Plain:
         """The named values of the action nearest to the values at a point (d,) of the unit cube."""
-        return self.params(self.nearest(self._encoded(self.decode(point))))
+        return self.params(self.nearest(self.encode(self.decode(point))))
 
     def nearest(self, point: Array) -> int | Array:
         """An agent's action for a point (d,) of the unit cube: the nearest arm, or the point."""

@@ -30,7 +30,7 @@ def test_a_real_dimension_has_numbers_as_its_ends(wrong):
 @pytest.mark.parametrize("wrong", ["0.5", True, None, [0.5], 0.5j])
 def test_a_real_value_is_a_number(wrong):
     with pytest.raises(InvalidInput, match=r"'x'.*must be a number"):
-        Space({"x": (0, 1)}).encode({"x": wrong})
+        Space({"x": (0, 1)}).check({"x": wrong})
 
 
 def test_bounds_of_scipy_are_a_space():
