@@ -73,7 +73,8 @@ class TaskArguments(ModelArguments):
     lengthscale of a fifth of each side.
 
     Args:
-        task: one of `gpbandits_env.tasks.TASKS`, or a test function.
+        task: one of `gpbandits_env.tasks.TASKS`, a test function, or "module:Class" for a task of
+            your own.
         dim: the dimension of a test function of any dimension.
         box: another box for a test function: its two corners, (d,) each.
         grid: points per axis of a product grid over the box, whose points are then the arms; all

@@ -1,7 +1,7 @@
 """A task by name, and test functions as tasks."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from gpbandits_env.arrays import Array, Settings, finite_array, mapping, whole
 from gpbandits_env.domains import Box, two_corners
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.functions import TEST_FUNCTIONS, AnalyticProcess, Function
+from gpbandits_env.specs import class_named
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task
 
 
@@ -70,22 +71,25 @@ def make_task(
     """A task by name.
 
     Args:
-        name: one of `TASKS` or of `TEST_FUNCTIONS`.
+        name: one of `TASKS` or of `TEST_FUNCTIONS`, or "module:Class" for a task of your own.
         options: the options of the task.
         dim: the dimension of a test function that allows any.
         box: another box (low, high) for a test function.
     Raises:
         UnknownName: there is no such task, or it has no such option.
-        InvalidInput: dim or box is given for a task that is not a test function, or a value is out
-            of range.
+        InvalidInput: dim or box is given for a task that is not a test function, a value is out of
+            range, or there is no such class.
     """
-    one_of(name, [*TASKS, *TEST_FUNCTIONS], "task")
+    make: Callable[..., Task] | None = None
+    if isinstance(name, str) and ":" in name:
+        make = class_named(name, Task, "task")  # type: ignore[type-abstract]
+    elif one_of(name, [*TASKS, *TEST_FUNCTIONS], "task") in TASKS:
+        make = TASKS[name].make
     options = mapping({} if options is None else options, "the options of a task")
-    analytic = name in TEST_FUNCTIONS
-    known = () if analytic else tuple(inspect.signature(TASKS[name].make).parameters)
+    known = () if make is None else tuple(inspect.signature(make).parameters)
     for key in options:
         one_of(key, known, f"option of the task {name!r}", "" if known else "there are none")
-    if analytic:
+    if make is None:
         if box is not None and not isinstance(box, Box):
             low, high = (finite_array(corner, "box") for corner in two_corners(box))
             size = whole(TEST_FUNCTIONS[name].dim or dim or high.size, "dim")
@@ -93,4 +97,4 @@ def make_task(
         return Analytic(name, dim, box)
     if dim is not None or box is not None:
         raise InvalidInput(f"dim and box are for test functions; {name!r} takes task_options")
-    return TASKS[name].make(**options)
+    return make(**options)

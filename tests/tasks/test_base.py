@@ -152,3 +152,34 @@ def test_a_task_of_ones_own(monkeypatch):
     assert best["regret"] == pytest.approx([0.0, 0.0], abs=1e-12)
     with pytest.raises(UnknownName, match="did you mean 'centre'"):
         gym.make("gpbandits/Task-v0", task="bowl", task_options={"center": 1})
+
+
+@dataclass(frozen=True)
+class Ridge(Task):
+    """A task that is not registered."""
+
+    height: float = 1.0
+    axes = (Axis("x", -1.0, 2.0),)
+
+    def values(self, points, drawn):
+        return self.height - np.abs(points[:, 0])
+
+    def best(self, drawn):
+        return Best(np.zeros(1), self.height, 0.0)
+
+    def bounds(self):
+        return self.height - 2.0, self.height
+
+
+def test_a_task_of_your_own_is_named_by_its_module():
+    name = f"{__name__}:Ridge"
+    assert make_task(name) == Ridge()
+    env = gym.make("gpbandits/Task-v0", task=name, task_options={"height": 3.0})
+    env.reset(seed=0)
+    assert env.step([[1.0]])[-1]["regret"] == [1.0]
+    with pytest.raises(UnknownName, match="did you mean 'height'"):
+        make_task(name, {"hight": 3.0})
+    with pytest.raises(InvalidInput, match="dim and box are for test functions"):
+        make_task(name, dim=2)
+    with pytest.raises(InvalidInput, match="no class 'Axes' derived from Task"):
+        make_task("gpbandits_env.domains:Axes")
