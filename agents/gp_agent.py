@@ -439,11 +439,6 @@ class GPAgent(Agent):
         mean, var = self.posterior.moments(self.action_map.placed(at))
         return mean, np.sqrt(var)
 
-    @property
-    def information_gain(self) -> float:
-        """The information gain I(y; f) of the data, in nats (srinivas2010, Lemma 5.3)."""
-        return self.posterior.information_gain
-
     def _prior(self, model: Model) -> Posterior:
         """The posterior under a model before any data."""
         return posterior_for(

@@ -37,15 +37,15 @@ def test_an_agent_made_by_its_class_needs_a_problem_and_a_generator(world):
 
 def test_information_gain_is_that_of_what_was_told(world):
     agent, dense = agents.make("gp-ucb", world.problem(batch_size=3)), world.dense()
-    assert agent.information_gain == 0.0
+    assert agent.posterior.information_gain == 0.0
     for t in range(1, 9):
         actions = agent.ask()
         rewards = world.rewards(actions)
         agent.tell(actions, rewards)
         dense.tell(actions, rewards, t)
-    assert agent.information_gain == pytest.approx(dense.gain(), rel=1e-10)
+    assert agent.posterior.information_gain == pytest.approx(dense.gain(), rel=1e-10)
     agent.reset()
-    assert agent.information_gain == 0.0
+    assert agent.posterior.information_gain == 0.0
 
 
 def test_a_batch_spreads_by_variance_and_max_mean_does_not(world):

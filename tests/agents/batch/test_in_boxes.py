@@ -119,12 +119,17 @@ class TestScores:
     def test_explore(self, boxed, dim, region):
         def shortfall(agent, dense):
             mean, var = dense(dense.grid)
-            sd, beta = np.sqrt(var), agent.rule.beta(agent.round + 1, agent.information_gain)
+            sd, beta = (
+                np.sqrt(var),
+                agent.rule.beta(agent.round + 1, agent.posterior.information_gain),
+            )
             actions = agent.ask()
             here, spread = dense(actions)
             upper = (mean + np.sqrt(beta) * sd).max()
             yield upper - here[0] - np.sqrt(beta * spread[0])
-            width = 2.0 * np.sqrt(agent.rule.beta(agent.round + 2, agent.information_gain))
+            width = 2.0 * np.sqrt(
+                agent.rule.beta(agent.round + 2, agent.posterior.information_gain)
+            )
             y_dot = (mean - np.sqrt(beta) * sd).max()
             inside = (mean + width * sd >= y_dot) | (not region)
             assert not inside.all() or not region
