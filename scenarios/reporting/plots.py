@@ -59,7 +59,7 @@ def plot(
     Returns:
         The files.
     Raises:
-        InvalidInput: the scenario has no theory curves, or the path cannot be that of a picture.
+        InvalidInput: no panel has theory curves, or the path cannot be that of a picture.
         StoreError: there is nothing to plot, or a file cannot be written.
     """
     drawn = figure(store, log=log, bounds=bounds, panels=panels)
@@ -75,10 +75,11 @@ def figure(
         StoreError: there is nothing to plot.
     """
     scenario = store.scenario
-    if bounds and not scenario["bounds"]:
-        raise InvalidInput(f"{scenario['id']} has no theory curves: it declares no bounds")
     cells = store.cells()
     drawn = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
+    known = {metric for cell in cells for metric, _ in store.bounds(cell).values()}
+    if bounds and not any(panel.x == "rounds" and panel.y in known for panel in drawn):
+        raise InvalidInput(f"{scenario['id']} has no theory curves for any of the panels")
     lines, columns = -(-len(drawn) // COLUMNS), min(len(drawn), COLUMNS)
     with new_figure(max(4.0 * columns, 8.0), 0.9 + 3.3 * len(cells) * lines) as figure:
         grid: Any = figure.subplots(len(cells) * lines, columns, squeeze=False)

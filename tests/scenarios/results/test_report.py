@@ -8,6 +8,7 @@ import pytest
 
 from gpbandits_env.errors import InvalidInput, MissingExtra, StoreError, UnknownName
 from gpbandits_env.scenarios.findings.bounds import Theorem1
+from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.reporting.plots import figure, plot
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.export import export_csv, export_parquet, to_dataframe
@@ -104,9 +105,10 @@ def test_plots_are_pictures_and_the_same_each_time(run, tiny, tmp_path):
     assert again[1].read_bytes() == files[1].read_bytes()
 
 
-def test_bounds_that_there_are_not_cannot_be_drawn(stored):
-    with Store.open(stored) as store, pytest.raises(InvalidInput, match="has no theory curves"):
-        figure(store, bounds=True)
+def test_bounds_that_no_panel_shows_cannot_be_drawn(run, tiny):
+    path = run(scenario=replace(tiny.select(["ei"], trials=1), bounds=(Theorem1(0.1),))).path
+    with Store.open(path) as store, pytest.raises(InvalidInput, match="has no theory curves"):
+        figure(store, bounds=True, panels=[Panel("simple_regret")])
 
 
 def test_bounds_are_kept_and_drawn(run, tiny):
