@@ -78,7 +78,7 @@ def _study(path: Path, metric: str | None) -> Plain:
             "trials": max(agent.trials for cell in found.cells for agent in cell.agents),
             "common": common,
             "own": [{k: v for k, v in e.items() if k not in common} for e in said],
-            "agents": agents_of(found.scenario),
+            "agents": _agents(found.scenario),
             # To stand in a page, without the XML declaration and document type.
             "plot": picture[picture.index("<svg") :],
             "versions": store.meta("versions"),
@@ -126,9 +126,9 @@ def environments_of(store: Store) -> list[dict[str, str]]:
     for cell, point in enumerate(scenario["points"]):
         made = {**scenario["env_kwargs"], **point}
         kernel = kernels[cell] if cell < len(kernels) else made.get("kernel")
-        said = {"environment": f"{scenario['env']}({words(scenario['env_kwargs'])})"}
+        said = {"environment": f"{scenario['env']}({_call(scenario['env_kwargs'])})"}
         if kernel is not None:
-            said["kernel"] = kernel if isinstance(kernel, str) else words(kernel)
+            said["kernel"] = kernel if isinstance(kernel, str) else _call(kernel)
         if cell < len(problems):
             # Where readings are replayed, the environment itself adds none or other noise.
             said["noise variance of the agents' model"] = f"{problems[cell]['noise_var']:.6g}"
@@ -139,7 +139,7 @@ def environments_of(store: Store) -> list[dict[str, str]]:
     return found
 
 
-def agents_of(scenario: Plain) -> list[list[str]]:
+def _agents(scenario: Plain) -> list[list[str]]:
     """A row per agent of a study: label, name, given settings, other settings in use, and note."""
     rows = []
     for label, entry in scenario["agents"].items():
@@ -149,11 +149,11 @@ def agents_of(scenario: Plain) -> list[list[str]]:
             for name, value in entry.get("defaults", {}).items()
             if name not in given and value is not None and value is not False
         }
-        rows.append([label, entry["agent"], words(given), words(others), entry["note"]])
+        rows.append([label, entry["agent"], _call(given), _call(others), entry["note"]])
     return rows
 
 
-def words(values: Plain) -> str:
+def _call(values: Plain) -> str:
     """Settings as they are written in a call."""
     return ", ".join(f"{name}={_short(value)}" for name, value in values.items())
 
