@@ -34,7 +34,7 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import check_keys, plain
 from gpbandits_env.scenarios.declare import read as read_table
 from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
-from gpbandits_env.scenarios.scenario import IDENTITY, Picture, Scenario, label_of
+from gpbandits_env.scenarios.scenario import Picture, Scenario, label_of
 from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.study.runner import look_in
 from gpbandits_env.specs import user_code_is_refused
@@ -280,13 +280,6 @@ def as_toml(scenario: Scenario, file: str) -> str:
         else:
             lines.append(f"{_key(name)} = {_value(value, 0)}")
     return "\n".join([*lines, *tables]) + "\n"
-
-
-def differences(scenario: Scenario, text: str) -> list[str]:
-    """The names of entries that determine the results and differ in the file."""
-    back, here = read(tomllib.loads(text)).to_dict(), scenario.to_dict()
-    keys = (*IDENTITY, "agents", "trials", "metric")
-    return [key for key in keys if here.get(key) != back.get(key)]
 
 
 def _entries(scenario: Scenario) -> Plain:
