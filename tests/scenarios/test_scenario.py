@@ -87,7 +87,7 @@ def test_kernels_schedules_and_arrays_are_as_good_as_their_dicts(tiny):
         kwargs = {"grid": [30], "kernel": kernel}
         return replace(tiny, env_kwargs=kwargs, agents=agents, grid={"noise_var": noise_var})
 
-    objects = made(kernel, beta, list(np.array([1, 2])))
+    objects = made(kernel, beta, np.array([1, 2]))
     plain = made(KERNELS.to_dict(kernel), SCHEDULES.to_dict(beta), [1, 2])
     assert resolved(objects) == resolved(plain)
     ours, theirs = (run_trial(s, "gp-ucb", 0).rounds["regret"] for s in (objects, plain))
