@@ -58,9 +58,9 @@ def data(download: str | None) -> None:
     if download is not None:
         click.echo(datasets.download(download))
         return
+    width = max(map(len, datasets.DATASETS))
     for name, dataset in datasets.DATASETS.items():
         path = dataset.find()
-        click.echo(f"{name:<16} {dataset.summary}")
-        click.echo(f"{'':<16} {path or 'missing'}")
-        if path is None:
-            click.echo(f"{'':<16} {dataset.how_to_get}")
+        click.echo(f"{name:<{width}} {dataset.summary}")
+        for line in [path] if path else ["missing", dataset.how_to_get]:
+            click.echo(f"{'':<{width}} {line}")
