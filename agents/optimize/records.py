@@ -263,24 +263,17 @@ class CampaignLog:
 
     def to_dataframe(self) -> Any:
         """All records as a table; see `Campaign.to_dataframe`."""
-        rest = ("value", "noise", "status", "time", "reason")
-        fixed = ("id", *rest)
-        limits = {name: f"constraints.{name}" if name in fixed else name for name in self.bounds}
-        own = {
-            name: f"params.{name}" if name in (*fixed, *self.bounds) else name
-            for name in self._space.dimensions
-        }
-        table = [
-            {
-                "id": record.id,
-                **{column: record.params[name] for name, column in own.items()},
-                **{column: record.constraints.get(name) for name, column in limits.items()},
-                **{key: getattr(record, key) for key in rest},
-            }
-            for record in self.records
-        ]
-        columns = ["id", *own.values(), *limits.values(), *rest]
-        return optional("pandas", "pandas").DataFrame(table, columns=columns)
+        records, rest = self.records, ("value", "noise", "status", "time", "reason")
+        table: dict[str, list[Any]] = {"id": [record.id for record in records]}
+        for name in self._space.dimensions:
+            taken = name in ("id", *rest, *self.bounds)
+            table[f"params.{name}" if taken else name] = [r.params[name] for r in records]
+        for name in self.bounds:
+            taken = name in ("id", *rest)
+            column = f"constraints.{name}" if taken else name
+            table[column] = [record.constraints.get(name) for record in records]
+        table |= {key: [getattr(record, key) for record in records] for key in rest}
+        return optional("pandas", "pandas").DataFrame(table)
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
