@@ -4,11 +4,13 @@ Each function returns a figure of matplotlib, which a notebook shows and ``figur
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Dimension, Params
@@ -97,7 +99,7 @@ def pairs(found: Found | Campaign, names: Sequence[str] | None = None, at: objec
     if len(names) < 2:
         raise InvalidInput(f"a plot of pairs needs at least two dimensions, got {shown(names)}")
     last = len(names) - 1
-    figure, panels = _panels(last, last, 2.6, 2.3)
+    figure, panels = _panels(last, last, 2.6, 2.3, shared=True)
     for i in range(last):
         for j in range(last):
             axes, below, across = panels[i * last + j], names[i + 1], names[j]
@@ -128,10 +130,13 @@ def _center(campaign: Campaign, at: object) -> Params:
     return given[0]
 
 
-def _panels(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+def _panels(
+    rows: int, columns: int, width: float, height: float, *, shared: bool = False
+) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+    axes: Any = {"sharex": "col", "sharey": "row"} if shared else {}
+    return figure, list(figure.subplots(rows, columns, squeeze=False, **axes).ravel())
 
 
 def _values(dimension: Dimension, most: int) -> list[object]:
@@ -165,6 +170,8 @@ def _label(axes: Axes, dimension: Dimension, which: str) -> None:
         getattr(axes, f"set_{which}ticks")(ticks, [str(o) for o in dimension.values()])
     elif getattr(dimension, "log", False):
         getattr(axes, f"set_{which}scale")("log")
+    elif dimension.size is not None:
+        getattr(axes, f"{which}axis").set_major_locator(MaxNLocator(integer=True))
 
 
 def _slice(axes: Axes, campaign: Campaign, center: Params, name: str) -> None:

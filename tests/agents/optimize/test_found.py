@@ -170,3 +170,11 @@ def test_plots_refuse_what_they_cannot_show(found):
         plots.pairs(found, ["rate", "deep"])
     with pytest.raises(InvalidInput, match="one point"):
         plots.slices(found, at=[[0.01, 3, "b"], [0.02, 3, "b"]])
+
+
+def test_pairs_share_their_axes_and_integers_have_whole_ticks():
+    made = campaign(SPACE, count=4, fun=lambda p: p["rate"] + p["depth"])
+    first, _, below, inner = plots.pairs(made).axes
+    assert (first.get_shared_x_axes().joined(first, below), inner.get_ylabel()) == (True, "")
+    assert not any(label.get_visible() for label in inner.get_yticklabels())
+    assert all(tick == int(tick) for tick in inner.get_xticks())
