@@ -424,7 +424,7 @@ def test_bad_drifts_are_refused(make, says):
 
 
 def test_unknown_drift_names_the_nearest():
-    with pytest.raises(UnknownName, match="markov"):
+    with pytest.raises(UnknownName, match=r"'markov'.*, your own as module:Class\)$"):
         as_drift({"type": "markow", "epsilon": 0.1})
 
 
