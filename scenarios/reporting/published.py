@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.findings.finding import paired
 from gpbandits_env.scenarios.papers.published import TABLES, Published
 from gpbandits_env.scenarios.results.report import StoredCell
@@ -80,7 +80,12 @@ def lines(rows: Sequence[Row]) -> list[list[str]]:
 
 
 def counts(rows: Sequence[Row], subject: str) -> str:
-    """A sentence that says how often the paper's own agent does as the paper says."""
+    """A sentence that says how often the paper's own agent does as the paper says.
+
+    Raises:
+        UnknownName: the table has no such agent.
+    """
+    one_of(subject, {label for row in rows for label in row.published.means}, "agent in the table")
     with_it = [row for row in rows if subject in row.runs]
     first = sum(row.ranks()[subject] == 1 for row in with_it)
     near = sum(row.near_best(subject) for row in with_it)

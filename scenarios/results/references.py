@@ -106,15 +106,16 @@ def conditions(kept: Plain, now: Plain) -> list[str]:
 def compare(kept: Plain, now: Plain) -> list[str]:
     """Where results differ from the reference by more than `TOLERANCE` standard errors.
 
-    They are those of the difference of two independent means. Differences of relative size
-    `ROUNDING` do not count.
+    They are those of the difference of two independent means. The spread of few trials may be
+    small by chance, and that of one is unknown: then it is the reference's that counts.
+    Differences of relative size `ROUNDING` do not count.
     """
-    found = []
+    found, wider = [], math.sqrt(1.0 + kept["trials"] / now["trials"])
     for old, new in zip(kept["cells"], now["cells"], strict=True):
         for label, metrics in old["agents"].items():
             for name, (mean, se) in metrics.items():
                 value, own = new["agents"][label][name]
-                se = math.hypot(se, own)
+                se = max(se * wider, math.hypot(se, own))  # also if own is NaN
                 if not abs(value - mean) <= max(TOLERANCE * se, ROUNDING * abs(mean)):
                     where = f"{label}, {name}" + (f", {old['params']}" if old["params"] else "")
                     found.append(f"{where}: {value:.6g}, reference {mean:.6g} (SE {se:.2g})")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.papers.published import REN2024, Published
 from gpbandits_env.scenarios.registry import get
@@ -35,6 +35,8 @@ def test_counts_say_what_is_over():
         "b is first on 0 of 1 and within one standard error of the first on 0 (the paper: first on "
         "1); its mean is at most twice the paper's on 0 of 1, above on p (3.5 times)"
     )
+    with pytest.raises(UnknownName, match="no agent in the table named 'bb'"):
+        counts([ROW], "bb")
 
 
 def test_the_paper_ranks_its_agent_first_on_eleven_of_twelve():

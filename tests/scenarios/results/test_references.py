@@ -57,6 +57,16 @@ def test_a_moved_mean_is_told(kept):
     assert "ei, simple_regret, {'noise_var': 0.1}" in deviation
 
 
+def test_few_trials_may_lie_close_together_by_chance(kept):
+    few = json.loads(json.dumps(kept)) | {"trials": 1}
+    entry = few["cells"][1]["agents"]["ei"]["simple_regret"]
+    mean, se = entry
+    entry[:] = mean + 3.9 * np.sqrt(1 + 4) * se, float("nan")
+    assert references.compare(kept, few) == []
+    entry[0] = mean + 4.1 * np.sqrt(1 + 4) * se
+    assert len(references.compare(kept, few)) == 1
+
+
 def test_other_conditions_are_told(kept):
     assert references.conditions(kept, kept) == []
     moved = json.loads(json.dumps(kept)) | {"trials": 2}
