@@ -194,7 +194,8 @@ def _difference(old: Settings, new: Settings) -> str:
     """The first difference between two scenarios, in words; empty if they are the same study."""
     for key in IDENTITY:
         if old.get(key) != new.get(key):
-            return f"its {_first(key, old.get(key), new.get(key))}"
+            name = "grid" if key == "points" else key
+            return f"its {_first(name, old.get(key), new.get(key))}"
     for label in old["agents"].keys() & new["agents"].keys():
         a, b = ({**s["agents"][label], "note": ""} for s in (old, new))
         if a != b:

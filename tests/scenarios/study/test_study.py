@@ -113,7 +113,7 @@ def test_a_record_is_consistent_with_itself(tiny):
 @pytest.mark.parametrize(("change", "words"), [
     ({"horizon": 13}, "its horizon is 12, requested is 13"),
     ({"env_kwargs": {"grid": [31]}}, "its env_kwargs.grid is"),
-    ({"grid": {"noise_var": (0.01,)}}, "its points is"),
+    ({"grid": {"noise_var": (0.01,)}}, "its grid is"),
     ({"agents": (AgentEntry("ei", "mpi"),)}, "its agents.ei.agent is \"ei\", requested is \"mpi\""),
     ({"id": "test/other"}, "its id is"),
 ])  # fmt: skip
