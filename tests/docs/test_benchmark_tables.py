@@ -3,16 +3,34 @@
 import importlib.util
 from pathlib import Path
 
+import pytest
+from scipy.stats import rankdata
+
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_tables_of_bbob_are_those_of_the_file():
+@pytest.fixture(scope="module")
+def bbob():
     spec = importlib.util.spec_from_file_location("bbob", ROOT / "benchmarks" / "bbob.py")
-    bbob = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(bbob)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_of_bbob_are_those_of_the_file(bbob):
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     tables = [table for table in bbob.tables(bbob.parsed(["tables"])) if table]
     assert tables
     assert [table for table in tables if table not in page] == []
     lines = (ROOT / "benchmarks" / "results" / "bbob.csv").read_text().splitlines()
     assert len(bbob.read(bbob.RESULTS)) == len(lines) - 1  # no run occurs twice
+
+
+@pytest.mark.parametrize("dim", [5, 20])
+def test_each_agent_is_ahead_of_the_optimizers_of_other_libraries(bbob, dim):
+    ours, others = ("ei", "gp-ucb", "ts-rsr", "ts"), tuple(bbob.OTHERS)
+    chosen = bbob.parsed(["table", "--dim", str(dim), "--noise", "0", "0.1"])
+    gaps, _, _ = bbob.cells_of(chosen, [*ours, *others])
+    assert len(gaps) == 144
+    ranks = rankdata(gaps, axis=1).mean(axis=0)
+    assert (ranks[: len(ours)].max(axis=0) < ranks[len(ours) :].min(axis=0)).all()
