@@ -255,7 +255,9 @@ class _Text:
         if header is not None:
             flag(header, "header")
         else:
-            header = any(_number(cell) is None and _date(cell) is None for cell in first)
+            # pandas numbers columns without names, and leaves the cell above its index empty.
+            numbered = first == ["", *map(str, range(len(first) - 1))]
+            header = numbered or any(_number(c) is None and _date(c) is None for c in first)
         self.names = first if header else []
         self.width = len(first)
         start = next(lines, None) if header else (line, cells)
@@ -298,7 +300,7 @@ class _Text:
                 f"{self.path}: the first column is taken for readings, but it rises in every row, "
                 "as no other one does; leave it out if it numbers the rows, and if it is the time, "
                 "name it and state its name as time_column",
-                stacklevel=2,
+                stacklevel=3,
             )
         names = tuple(n for i, n in enumerate(self.names) if i != self.time)
         return TableFile(values, names, times)
@@ -316,9 +318,8 @@ class _Text:
         wrong = np.flatnonzero(~fine if gaps == "error" else ~fine & ~empty)
         if len(wrong):
             i = int(wrong[0])
-            named = "" if self.names or line > 1 else "; set header if the line names the columns"
             hint = (
-                f"is empty: fill it, or set the option gaps to 'drop' or 'interpolate'{named}"
+                "is empty: fill it, or set the option gaps to 'drop' or 'interpolate'"
                 if empty[i]
                 else f"is {cells[i].strip()}: no reading is above {LARGEST:g} in size"
             )

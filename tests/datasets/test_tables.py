@@ -183,10 +183,10 @@ def test_arrays_with_gaps_or_of_another_shape():
             check_table(bad, "readings")
 
 
-def test_names_that_are_numbers_are_asked_about(tmp_path):
-    """A data frame without names, written with its index."""
+def test_a_data_frame_without_names_is_read_as_pandas_writes_it(tmp_path):
     path = tmp_path / "frame.csv"
     path.write_text(",0,1\n0,3.5,2.5\n1,3.0,2.0\n")
-    with pytest.raises(InvalidInput, match=r"line 1, column 1 is empty.* set header if the line"):
-        read_table(path)
-    assert read_table(path, header=True, time_column="").values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
+    assert read_table(path).names == ("", "0", "1")
+    assert read_table(path, time_column="").values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
+    path.write_text(",0,1\n2026-03-01,3.5,2.5\n2026-03-02,3.0,2.0\n")
+    assert read_table(path).values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
