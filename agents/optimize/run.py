@@ -317,8 +317,8 @@ class Run:
         best = self.campaign.best
         if best is not None:
             self._bar.set_postfix(best=f"{best.value:.6g}")
-        if self.callbacks and not self._stopped:
-            result = self._result("stopped by the callback")
+        if self.callbacks:
+            result = self._result(self._stopped or "stopped by the callback")
             wishes = [callback(result) for callback in self.callbacks]  # all of them are called
             if any(wishes):
                 self._stopped = result.message

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.optimize import Campaign
+from gpbandits_env.agents.optimize import Campaign, Integer
 from gpbandits_env.errors import InvalidInput
 
 UNIT = [(0.0, 1.0)]
@@ -131,6 +131,17 @@ def test_every_callback_is_called_and_any_of_them_stops_the_run():
         )
     assert 4 <= found.nfev <= 6
     assert not found.campaign.pending
+
+
+def test_callbacks_see_the_calls_that_run_when_the_run_is_to_end():
+    """It is to end as soon as all combinations have begun."""
+    seen = []
+    with ThreadPoolExecutor(2) as pool:
+        agents.minimize(
+            bowl, [Integer(0, 3)], n_calls=9, seed=0, noise=0.0, parallel=pool,
+            callback=lambda r: seen.append(r.nfev),
+        )  # fmt: skip
+    assert seen == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("kind", [object, list])
