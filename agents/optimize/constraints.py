@@ -5,7 +5,7 @@ Departures: 1. the model of a constraint is static, also if the function drifts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,9 +88,10 @@ class Slacks:
 
     def tell(self, records: Sequence[Record]) -> None:
         """Observe the values of all constraints at records."""
+        bare = [replace(record, noise=None) for record in records]  # the noise is of the value
         for name, model in self._models.items():
-            if records:
-                model.tell(records, [self.bounds[name] - r.constraints[name] for r in records])
+            if bare:
+                model.tell(bare, [self.bounds[name] - r.constraints[name] for r in bare])
 
     def learn_anew(self, records: Sequence[Record]) -> None:
         """Forget all values, and observe those of these records."""

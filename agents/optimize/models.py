@@ -76,8 +76,8 @@ class Models:
 
     def learn_anew(self) -> None:
         """Forget all data, and observe those of the log with their times."""
-        told = [entry for entry in self._log.observed() if not self.noise.is_known(entry[0])]
-        self.in_space.learn_anew(told)
+        told = self._log.observed()
+        self.in_space.learn_anew([entry for entry in told if not self.noise.is_known(entry[0])])
         self.slacks.learn_anew([record for record, _, _ in told if record is not None])
         self.failures.learn_anew(self._log.records)
 

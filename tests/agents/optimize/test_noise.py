@@ -149,6 +149,21 @@ def test_noise_is_returned_beside_constraints():
     assert 0.5 <= found.fun < 0.6
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_the_noise_of_a_value_is_not_that_of_its_constraints(together):
+    x = np.linspace(0.0, 1.0, 15)
+    campaign = Campaign([(0.0, 1.0)], seed=0, constraints={"c": 0.5})
+    if together:
+        campaign.observe_all(x, 1000 * x, constraints=x, noise=[100.0] * 15)
+    for one in () if together else x:
+        campaign.observe([one], 1000 * one, constraints=[one], noise=100.0)
+    campaign.correct(3, 1000 * x[3])
+    mean, sd = campaign.predict_constraints([[0.2], [0.8]])["c"]
+    assert mean == pytest.approx([0.2, 0.8], abs=0.01)
+    assert (sd < 0.01).all()
+    assert campaign.recommended["x0"] <= 0.5
+
+
 def repeated(campaign):
     seen = [tuple(record.params.values()) for record in campaign.records]
     return len(seen) - len(set(seen))
