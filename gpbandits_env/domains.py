@@ -106,10 +106,11 @@ class Domain(Displayed, ABC):
             and -LARGEST <= rewards.item() <= LARGEST
         ):
             return known, rewards
-        values = finite_array(rewards, "rewards", ndim=1)
-        if len(values) != len(known):
+        values = finite_array(rewards, "rewards")
+        if values.shape != (len(known),):
             raise InvalidInput(
-                f"rewards must have shape ({len(known)},), one per action, got {values.shape}"
+                f"rewards must have shape ({len(known)},), one per action, got {values.shape}; an "
+                "environment returns them in observation['rewards']"
             )
         if len(values) < least:
             raise InvalidInput("tell needs at least one action and its reward, got none")

@@ -16,7 +16,7 @@ class Model:
     .. math:: f_{t+1} - m = \\sqrt{1 - \\epsilon} (f_t - m) + \\sqrt{\\epsilon} g_{t+1}
 
     Args:
-        kernel: the covariance, in the units of the points.
+        kernel: the covariance, in the units of the points, or its dict.
         noise_var: the variance of the noise, at least 0, in reward units squared.
         prior_mean: m, a number, or (n,) one for each arm.
         epsilon: the drift per unit of time, in [0, 1]; 0 for a static function.
@@ -33,6 +33,7 @@ class Model:
     temporal: TemporalKernel | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", kernel_from_dict(self.kernel))
         positive(self.noise_var, "noise_var", zero=True)
         share(self.epsilon, "epsilon")
         if self.temporal is not None:
@@ -55,4 +56,4 @@ class Model:
     @staticmethod
     def from_dict(state: State) -> "Model":
         """The model that a dict of `to_dict` describes."""
-        return Model(**{**state, "kernel": kernel_from_dict(state["kernel"])})
+        return Model(**state)

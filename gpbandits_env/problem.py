@@ -9,7 +9,7 @@ from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, s
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Domain, joined
 from gpbandits_env.errors import InvalidInput, one_of, shown
-from gpbandits_env.kernels import Kernel
+from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
 
 
@@ -22,7 +22,7 @@ class Problem(Displayed):
 
     Args:
         domain: the possible actions.
-        kernel: the covariance of the reward function.
+        kernel: the covariance of the reward function, or its dict.
         noise_var: the variance of the noise on a reward, at least 0, in reward units squared.
         batch_size: the number of actions m in a round.
         horizon: the number of rounds, if known.
@@ -59,8 +59,7 @@ class Problem(Displayed):
         for name, given in (("domain", self.domain), ("contexts", self.contexts or self.domain)):
             if not isinstance(given, Domain):
                 raise InvalidInput(f"{name} must be Arms or a Box, got {shown(given)}")
-        if not isinstance(self.kernel, Kernel):
-            raise InvalidInput(f"kernel must be a kernel, got {shown(self.kernel)}")
+        object.__setattr__(self, "kernel", kernel_from_dict(self.kernel))
         object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))
         whole(self.batch_size, "batch_size")
         for name, least in (("horizon", 1), ("max_delay", 0)):

@@ -127,6 +127,12 @@ def test_arms_in_a_batch_of_two(bad):
         Arms.grid(5).check(bad, 2)
 
 
+@pytest.mark.parametrize("bad", [0.5, [0.5], [[0.5, 0.5]]])
+def test_there_is_one_reward_per_action(bad):
+    with pytest.raises(InvalidInput, match=r"shape \(2,\).*observation\['rewards'\]"):
+        Arms.grid(5).observations([0, 1], bad)
+
+
 def test_arms_checked_have_one_type():
     for actions in ([0, 4], np.array([0, 4], np.int8), np.array([0, 4], np.uint32), (0, 4)):
         checked = Arms.grid(5).check(actions)

@@ -6,6 +6,7 @@ import pytest
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.model import Model
 from gpbandits_env.problem import Problem
 from gpbandits_env.temporal import Matern32Time
 
@@ -50,6 +51,14 @@ def test_numbers_out_of_range_are_refused(wrong):
 def test_a_box_has_a_constant_prior_mean():
     with pytest.raises(InvalidInput, match="prior_mean"):
         Problem(Box(0.0, [1.0] * 4), KERNEL, 0.1, prior_mean=np.zeros(4))
+
+
+def test_a_kernel_is_read():
+    assert Problem(ARMS, KERNEL.to_dict(), 0.1) == Problem(ARMS, KERNEL, 0.1)
+    assert Model(KERNEL.to_dict(), 0.1) == Model(KERNEL, 0.1)
+    for make in (lambda: Problem(ARMS, "se", 0.1), lambda: Model("se", 0.1)):
+        with pytest.raises(InvalidInput, match="dict with a 'type'"):
+            make()
 
 
 def test_a_temporal_kernel_is_read_and_excludes_epsilon():
