@@ -16,6 +16,7 @@ from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
 from gpbandits_env.scenarios.results.report import CellReport, Report, report
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import words
 
 # Longer values, such as a table of readings, are cut.
 LONGEST = 160
@@ -38,12 +39,11 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    cells = [(study["found"], cell) for study in studies for cell in study["found"].cells]
     return templates.get_template("page.html").render(
         title=f"{len(studies)} studies" if len(studies) > 1 else studies[0]["title"],
         studies=studies,
-        summary=[_summary(found, cell) for found, cell in cells],
-        standings=_standings([cell for _, cell in cells]),
+        summary=[_summary(s["found"], cell) for s in studies for cell in s["found"].cells],
+        words=words,
         counted=counted,
         rows_of=rows_of,
         pairs_of=pairs_of,
@@ -99,20 +99,6 @@ def _summary(found: Report, cell: CellReport) -> Plain:
         "best": [f"{a.label}: {a.words(found.metric)}" for a in order[:2]],
         "findings": f"{sum(checked)} of {len(checked)}" if checked else "",
     }
-
-
-def _standings(cells: Sequence[CellReport]) -> list[list[str]]:
-    """For agents in several cells: the number of cells, the mean rank, and the number of wins."""
-    ranks: dict[str, list[float]] = {}
-    first: dict[str, int] = {}
-    for cell in cells:
-        best = min(agent.rank for agent in cell.agents)
-        for agent in cell.agents:
-            ranks.setdefault(agent.label, []).append(agent.rank)
-            first[agent.label] = first.get(agent.label, 0) + (agent.rank == best)
-    several = [label for label, found in ranks.items() if len(found) > 1]
-    order = sorted(several, key=lambda label: float(np.mean(ranks[label])))
-    return [[k, str(len(ranks[k])), f"{np.mean(ranks[k]):.2f}", str(first[k])] for k in order]
 
 
 def environments_of(store: Store) -> list[dict[str, str]]:
