@@ -13,8 +13,8 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.group import labels
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.comparison_plot import figure
-from gpbandits_env.scenarios.reporting.published import counts, lines
 from gpbandits_env.scenarios.reporting.published import gather as gather_published
+from gpbandits_env.scenarios.reporting.published import lines
 from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.reporting.tables import aligned, text
 from gpbandits_env.scenarios.reporting.tables import markdown as as_markdown
@@ -98,9 +98,8 @@ def _text(suite: Suite, title: str) -> list[str]:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--agent", default="ts-rsr", show_default=True, help="Agent that the paper proposes.")
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
-def published(files: tuple[Path, ...], agent: str, markdown: bool) -> None:
+def published(files: tuple[Path, ...], markdown: bool) -> None:
     """Compare the results in FILES with the paper's table, including ranks.
 
     \b
@@ -108,12 +107,10 @@ def published(files: tuple[Path, ...], agent: str, markdown: bool) -> None:
       gpbandits published results/ren2024-*.sqlite
       gpbandits published results/ren2024-*.sqlite --markdown > table.md
     """
-    rows = gather_published(files)
-    head, *body = lines(rows)
+    head, *body = lines(gather_published(files))
     click.echo("Simple regret at the last round: mean (standard deviation) [rank].\n")
     as_table = as_markdown(head, body, right=range(2, len(head)))
     click.echo(as_table if markdown else "\n".join(aligned([head, *body])))
-    click.echo(f"\n{counts(rows, agent)}.")
 
 
 @click.command()

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.scenarios.findings.finding import paired
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.papers.published import TABLES, Published
 from gpbandits_env.scenarios.results.report import StoredCell
 from gpbandits_env.scenarios.results.store import Store
@@ -27,12 +26,6 @@ class Row:
         """Our ranks by mean, 1 for the smallest."""
         means = {label: float(v.mean()) for label, v in self.runs.items()}
         return {a: 1 + sum(other < own for other in means.values()) for a, own in means.items()}
-
-    def near_best(self, agent: str) -> bool:
-        """Whether the agent is first, or within one paired standard error of the first."""
-        best = min(self.runs, key=lambda label: float(self.runs[label].mean()))
-        p = paired(self.runs[agent], self.runs[best])
-        return best == agent or p.difference <= p.se
 
 
 def gather(paths: Sequence[str | Path]) -> list[Row]:
@@ -77,30 +70,6 @@ def lines(rows: Sequence[Row]) -> list[list[str]]:
         ]
         table += [[row.problem, "ours", str(trials), *ours], ["", "paper", "", *theirs]]
     return table
-
-
-def counts(rows: Sequence[Row], subject: str) -> str:
-    """A sentence that says how often the paper's own agent does as the paper says.
-
-    Raises:
-        UnknownName: the table has no such agent.
-    """
-    one_of(subject, {label for row in rows for label in row.published.means}, "agent in the table")
-    with_it = [row for row in rows if subject in row.runs]
-    first = sum(row.ranks()[subject] == 1 for row in with_it)
-    near = sum(row.near_best(subject) for row in with_it)
-    paper = sum(row.published.rank(subject) == 1 for row in with_it)
-    ratios = {
-        row.problem: float(row.runs[subject].mean()) / row.published.means[subject]
-        for row in with_it
-    }
-    over = [f"{name} ({ratio:.2g} times)" for name, ratio in ratios.items() if ratio > 2.0]
-    return (
-        f"{subject} is first on {first} of {len(with_it)} and within one standard error of the "
-        f"first on {near} (the paper: first on {paper}); its mean is at most twice the paper's on "
-        f"{len(with_it) - len(over)} of {len(with_it)}"
-        + (f", above on {', '.join(over)}" if over else "")
-    )
 
 
 def _summary(values: Array) -> tuple[float, float]:
