@@ -548,7 +548,7 @@ class Campaign(Displayed):
         first = len(self.records)
         for index in range(first, first + MOST_TRIED):
             params = spread_params(self.space, self._seed, index)
-            params = self.space.check(params | dict(context)) if context else params
+            params = self.space.joined(params, context) if context else params
             if not self._log.has(params):
                 break
         return params

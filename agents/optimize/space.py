@@ -218,8 +218,8 @@ class Space(Displayed):
         """Some of the named values, unchanged.
 
         Raises:
-            InvalidInput: it is not a dict, it is empty or complete, or a value is outside its
-                dimension.
+            InvalidInput: it is not a dict, it is empty or complete, a value is outside its
+                dimension, or no combination that agrees satisfies the linear constraints.
             UnknownName: there is no dimension of that name.
         """
         if not isinstance(context, Mapping) or not 0 < len(context) < len(self.dimensions):
@@ -228,7 +228,16 @@ class Space(Displayed):
             )
         for name in context:
             one_of(name, self.dimensions, "dimension")
-        return {name: self._checked(name, value) for name, value in context.items()}
+        checked = {name: self._checked(name, value) for name, value in context.items()}
+        self.nearest(np.zeros(self.dim), self.partly(checked))  # there is one
+        return checked
+
+    def joined(self, params: Params, context: Params) -> Plain:
+        """The values nearest to checked values that agree with a checked context."""
+        if not self.domain.finite:
+            return {**params, **context}
+        action = self.nearest(self.encode(params), self.partly(context))
+        return self.params(action) | dict(context)
 
     def partly(self, context: Params) -> Array:
         """The point (d,) of checked values, with NaN in the coordinates of the others."""
@@ -242,11 +251,19 @@ class Space(Displayed):
         """The named values of the action nearest to the values at a point (d,) of the unit cube."""
         return self.params(self.nearest(self.encode(self.decode(point))))
 
-    def nearest(self, point: Array) -> int | Array:
-        """An agent's action for a point (d,) of the unit cube: the nearest arm, or the point."""
+    def nearest(self, point: Array, fixed: Array | None = None) -> int | Array:
+        """An agent's action for a point (d,) of the unit cube: the nearest arm, or the point.
+
+        The arm has the fixed coordinates (d,); others are NaN.
+        """
         if not self.domain.finite:
             return point
-        return int(np.abs(self.domain.span - point).sum(axis=1).argmin())
+        away = np.abs(self.domain.span - point).sum(axis=1)
+        if fixed is not None:
+            away[(np.abs(self.domain.span - fixed) > 0.0).any(axis=1)] = np.inf
+        if np.isinf(away).all():
+            raise InvalidInput("no combination in this context satisfies the linear constraints")
+        return int(away.argmin())
 
     def params(self, action: int | Array) -> Plain:
         """The named values of an agent's action."""

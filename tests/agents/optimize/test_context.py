@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint
 
-from gpbandits_env.agents.optimize import Campaign, maximize, minimize
+from gpbandits_env.agents.optimize import Campaign, Integer, maximize, minimize
 from gpbandits_env.errors import InvalidInput, UnknownName
 
 MIXED = {
@@ -116,6 +116,20 @@ def test_linear_constraints_in_a_box_and_a_recommendation_under_black_box_ones_a
         bounded.tell(asked.id, value(asked.params), constraints={"cost": asked.params["x"]})
     with pytest.raises(InvalidInput, match="black-box constraints"):
         bounded.recommend({"temperature": 20.0})
+
+
+def test_on_arms_suggestions_in_a_context_satisfy_linear_constraints():
+    small = LinearConstraint([[1.0, 1.0]], 0.0, 4.0)
+    campaign = Campaign({"a": Integer(0, 4), "b": Integer(0, 5)}, seed=0, constraints=small)
+    for a in (4, 3, 4, 2, 0, 4, 3, 1, 2, 4):
+        (asked,) = campaign.ask(context={"a": a})
+        assert asked.params["a"] == a
+        assert asked.params["b"] <= 4 - a
+        campaign.tell(asked.id, float(asked.params["b"]))
+    assert campaign.recommend({"a": 1})["b"] <= 3
+    none = Campaign({"a": Integer(0, 5), "b": Integer(0, 5)}, constraints=small)
+    with pytest.raises(InvalidInput, match="no combination in this context"):
+        none.ask(context={"a": 5})
 
 
 def test_minimize_with_a_fixed_context_is_minimize_of_the_other_dimensions():
