@@ -176,7 +176,8 @@ def _entry(entry: Any, where: str) -> Any:
         if is_own(name):
             agent_class(name)
         else:
-            one_of(name, agents.names() + agents.adapter_names(), "agent")
+            names = agents.names() + agents.adapter_names()
+            one_of(name, names, "agent", "'gpbandits agents' lists them")
     except GPBanditsError as error:
         raise InvalidInput(f"{where}.agent: {error}") from error
     return {"label": label_of(name), **entry}
