@@ -17,6 +17,8 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 METRIC = "simple_regret"
 INITIAL, NOISE_VAR = 15, 1e-6
 LN2 = math.log(2.0)
+MATERN32 = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
+MATERN52 = {**MATERN32, "type": "matern52"}
 NAMES = ("dpp-ts", "bucb", "ucbpe", "sp", "ts", "qei", "ts-rsr", "random")
 PAPERS = NAMES[:-1]
 BATCHES = (1, 2, 5, 10)
@@ -174,8 +176,7 @@ def _rbf(
 
 
 def _task(name: str, title: str, task: Plain, batch: tuple[int, int], **more: Any) -> Scenario:
-    kernel = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
-    smoother = {"kernel": {**task.get("kernel", kernel), "type": "matern52"}}
+    smoother = {"kernel": {**task.get("kernel", MATERN32), "type": "matern52"}}
     others = (
         *refined(**SCALED),
         converged(**SCALED),
@@ -186,7 +187,7 @@ def _task(name: str, title: str, task: Plain, batch: tuple[int, int], **more: An
         name,
         title,
         "gpbandits/Task-v0",
-        {"kernel": kernel, **task},
+        {"kernel": MATERN32, **task},
         batch,
         agents=eight(**SCALED),
         alternatives=(*(others if name in READINGS else ()), *more.pop("others", ())),
@@ -224,12 +225,11 @@ def as_code(name: str, **settings: Any) -> AgentEntry:
 def _code(name: str, task: Plain, batch: tuple[int, int]) -> Scenario:
     """Declare a problem as it is in the authors' code; it has the same row of the table."""
     noise_var = (1e-3 * SCALES[name]) ** 2
-    model = {"type": "matern52", "lengthscale": LN2, "variance": LN2}
     return _problem(
         name,
         f"{name.partition('-')[0].capitalize()}, as the authors' code has it",
         "gpbandits/Task-v0",
-        {"kernel": model, **task, "noise_var": noise_var, "model_noise_var": NOISE_VAR},
+        {"kernel": MATERN52, **task, "noise_var": noise_var, "model_noise_var": NOISE_VAR},
         batch,
         agents=tuple(as_code(n) for n in PAPERS),
         end="-code",
@@ -248,7 +248,7 @@ def _code(name: str, task: Plain, batch: tuple[int, int]) -> Scenario:
 
 
 # The authors' code has another model for Hartmann, and another search for TS-RSR.
-HARTMANN_ELL = {"type": "matern52", "lengthscale": 0.2, "variance": LN2}
+HARTMANN_ELL = {**MATERN52, "lengthscale": 0.2}
 HARTMANN_AS_CODE = tuple(
     AgentEntry(
         f"{name}/code",
@@ -262,7 +262,7 @@ HARTMANN_AS_CODE = tuple(
         ("qei", PLAIN, 1000),
     )
 )
-BOSTON_ELL = {"type": "matern32", "lengthscale": [1.0, 0.005, 0.1, 0.1], "variance": LN2}
+BOSTON_ELL = {**MATERN32, "lengthscale": [1.0, 0.005, 0.1, 0.1]}
 BOSTON = {"task": "boston", "task_options": {"root": True}, "kernel": BOSTON_ELL}
 PUSHED = {"noise_var": 0.0, "model_noise_var": 0.01}
 TABLE = "f is smooth; the code's is a table on a grid of spacing 0.04, read at the nearest node"
@@ -330,13 +330,12 @@ BY_NAME = {name: (task, batch) for name, _, task, batch in TASKS}
 def _hartmann_50() -> Scenario:
     """Declare Hartmann over 50 rounds, under the paper's model and under that of the code."""
     task, (m, _) = BY_NAME["hartmann-6d"]
-    kernel = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
     few = {"ts-rsr": {"search": {**ROUND, "candidates": 100}}}
     return _problem(
         "hartmann-6d",
         "Hartmann in 6 dimensions over 50 rounds",
         "gpbandits/Task-v0",
-        {"kernel": kernel, **task},
+        {"kernel": MATERN32, **task},
         (m, 50),
         agents=eight(**SCALED),
         alternatives=tuple(
