@@ -9,6 +9,7 @@ import signal
 import stat
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -117,7 +118,8 @@ class Group(click.Group):
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             # Raise KeyboardInterrupt once at these signals; ignored ones (nohup) stay ignored.
-            with _handlers(dict.fromkeys(ALIKE, _stop), signal.SIG_DFL):
+            with warnings.catch_warnings(), _handlers(dict.fromkeys(ALIKE, _stop), signal.SIG_DFL):
+                warnings.showwarning = _show
                 code = super().main(*args, **options | {"standalone_mode": False})
                 sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError as error:
@@ -175,6 +177,10 @@ def _silence() -> None:
     """Discard what could not be written to standard output, so that exit does not try again."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"gpbandits: warning: {message}", err=True)
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -328,6 +328,17 @@ def test_the_command_says_the_unit_of_time(tmp_path, monkeypatch, text, args, un
     assert f"epsilon    0.1 per {unit} (95% interval 0 to 0.2)" in said
 
 
+@pytest.mark.filterwarnings("default")
+def test_the_command_shows_warnings_in_one_line(tmp_path, monkeypatch):
+    found = Diagnosis(0.1, (0.0, 0.2), "", 0.5, (), "drifting", "so it is", (6, 4))
+    monkeypatch.setattr("gpbandits_env.scenarios.cli.diagnose.judge", lambda *_, **__: found)
+    path = tmp_path / "r.csv"
+    path.write_text("hour,a\n" + "".join(f"{t},{-t}\n" for t in range(40)), encoding="utf-8")
+    result = CliRunner().invoke(main, ["diagnose", str(path)])
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"gpbandits: warning: {path}: the first column is taken for readings")
+
+
 @pytest.mark.parametrize(
     ("text", "args", "says"),
     [

@@ -117,7 +117,7 @@ def test_the_list_is_grouped_by_paper_and_aligned(cli):
 def test_columns_that_say_nothing_are_left_out(cli, unplotted):
     cheap = cli("run", "bogunovic2016/se", *SMALL, "--set", "grid=[6]", "--agents", "gp-ucb,random")
     head = next(line for line in cheap.output.splitlines() if line.startswith("  agent"))
-    assert head.split("  ")[-1] == "us/round"
+    assert "us/round" in head
     assert "model order" not in head
     assert "trials" not in head
     assert "2 trials of 8 rounds" in cheap.output
