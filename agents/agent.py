@@ -234,7 +234,7 @@ class Agent(Displayed, ABC):
         upcoming = None
         if self.problem.contexts is not None and "context" in observation:
             upcoming = self.checked_context(observation["context"])
-        if np.any(observation["round"]):
+        if numbers(observation["round"], "round").any():
             actions = np.asarray(observation["actions"])
             rewards = finite_array(observation["rewards"], "rewards", ndim=1)
             played = rewards[: self.batch_size].shape

@@ -178,3 +178,11 @@ def test_observations_of_another_form(wrong):
     with pytest.raises(InvalidInput):
         agent.predict(wrong)
     assert agent.posterior.size == agent.round == 0
+
+
+@pytest.mark.parametrize("wrong", ["a", [[1], [2, 3]], None])
+def test_an_observation_needs_a_round(wrong):
+    agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
+    with pytest.raises(InvalidInput, match="round"):
+        agent.observe(observation(1) | {"round": wrong})
+    assert agent.posterior.size == agent.round == 0
