@@ -163,7 +163,7 @@ def _joined(grid: Settings) -> Plain:
         if isinstance(values, Mapping):
             left[:0] = [(f"{name}.{key}", inner) for key, inner in values.items()]
         else:
-            found[name.removeprefix(ENVIRONMENT)] = values
+            found[str(name).removeprefix(ENVIRONMENT)] = values
     return found
 
 

@@ -180,7 +180,7 @@ def test_observations_of_another_form(wrong):
     assert agent.posterior.size == agent.round == 0
 
 
-@pytest.mark.parametrize("wrong", ["a", [[1], [2, 3]], None])
+@pytest.mark.parametrize("wrong", ["a", [[1], [2, 3]], {}])
 def test_an_observation_needs_a_round(wrong):
     agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
     with pytest.raises(InvalidInput, match="round"):
