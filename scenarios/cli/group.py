@@ -10,8 +10,9 @@ import stat
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -119,7 +120,7 @@ class Group(click.Group):
         try:
             # Raise KeyboardInterrupt once at these signals; ignored ones (nohup) stay ignored.
             with warnings.catch_warnings(), _handlers(dict.fromkeys(ALIKE, _stop), signal.SIG_DFL):
-                warnings.showwarning = _show
+                warnings.showwarning = partial(_show, warnings.showwarning)
                 code = super().main(*args, **options | {"standalone_mode": False})
                 sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError as error:
@@ -179,8 +180,12 @@ def _silence() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"gpbandits: warning: {message}", err=True)
+def _show(others: Callable[..., None], message: object, category: type, *place: Any) -> None:
+    """Print a warning to the user in one line; pass ``others``, such as deprecations, on."""
+    if issubclass(category, UserWarning):
+        click.echo(f"gpbandits: warning: {message}", err=True)
+    else:
+        others(message, category, *place)
 
 
 def _fail(message: str, code: int) -> NoReturn:
