@@ -182,7 +182,7 @@ def _silence() -> None:
 
 def _show(others: Callable[..., None], message: object, category: type, *place: Any) -> None:
     """Print a warning to the user in one line; pass ``others``, such as deprecations, on."""
-    if issubclass(category, UserWarning):
+    if category is UserWarning:
         click.echo(f"gpbandits: warning: {message}", err=True)
     else:
         others(message, category, *place)
