@@ -62,8 +62,8 @@ def kill_workers(cluster):
 
 
 def test_on_dask_killed_workers_do_no_harm(check_kills, dask_forks, monkeypatch):
-    # Dask itself restarts it once; otherwise it does so three times.
-    monkeypatch.setitem(dask.config.config["distributed"]["scheduler"], "allowed-failures", 1)
+    # Dask restarts it twice: a trial may lose its own worker, and that of another one.
+    monkeypatch.setitem(dask.config.config["distributed"]["scheduler"], "allowed-failures", 2)
     monkeypatch.setattr("gpbandits_env.scenarios.study.engine_dask.WATCH", 0.5)
     monkeypatch.setattr(
         "gpbandits_env.scenarios.study.engine_dask.begin", abs
