@@ -5,10 +5,8 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions.functions import (
-    FAR,
     KNOWN,
     LCB,
-    NEAR,
     UCB,
     Augmented,
     LogEI,
@@ -16,8 +14,12 @@ from gpbandits_env.agents.acquisitions.functions import (
     Mean,
     RegretToSigma,
     Variance,
-    hazard,
     leader,
+)
+from gpbandits_env.agents.acquisitions.tails import (
+    FAR,
+    NEAR,
+    hazard,
     log_h,
     log_h_and_slopes,
     mills,
