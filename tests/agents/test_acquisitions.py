@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions.functions import (
+    FAR,
     KNOWN,
     LCB,
+    NEAR,
     UCB,
     Augmented,
     LogEI,
@@ -14,12 +16,8 @@ from gpbandits_env.agents.acquisitions.functions import (
     Mean,
     RegretToSigma,
     Variance,
-    leader,
-)
-from gpbandits_env.agents.acquisitions.tails import (
-    FAR,
-    NEAR,
     hazard,
+    leader,
     log_h,
     log_h_and_slopes,
     mills,
