@@ -3,7 +3,7 @@
     python benchmarks/ask_tell.py [--wall]
 
 The bare loop keeps the mean and the covariance of the kernel's coefficients xi, f = F xi. It checks
-nothing, logs nothing and supports one kernel. It chooses the same actions. GP-UCB has 1000 arms on
+nothing, logs nothing and supports one kernel. It chooses the same actions, by the same rule for ties. GP-UCB has 1000 arms on
 [0, 1], an SE kernel of lengthscale 0.2 and noise variance 0.025. TV-GP-UCB has 50 x 50 arms and
 epsilon 0.01.
 
@@ -20,6 +20,7 @@ CHOSEN = options(__doc__.splitlines()[0])
 import numpy as np
 
 from gpbandits_env import agents
+from gpbandits_env.arrays import TIE
 from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
@@ -69,6 +70,8 @@ def bare(factor, betas, rewards, epsilon):
             score *= betas[t]
             score += mean
             arm = int(score.argmax())
+            size = abs(mean.item(arm)) + betas[t] * math.sqrt(var.item(arm))
+            arm = int((score >= score.item(arm) - TIE * size).argmax())
             played[t] = arm
             phi = factor.row(arm) if features is None else features[arm]
             np.dot(covariance, phi, out=slot)

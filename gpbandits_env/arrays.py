@@ -31,6 +31,11 @@ ONE, SINGLE = (1,), (None, 1)
 LARGEST = 1e150
 # Far more than any count that fits in memory.
 MOST = 10**15
+# Values that differ by less than this part of their size are tied. Processors round differently:
+# means and variances agree to about 1e-12, and the terms that cancel in a score magnify that.
+TIE = 1e-9
+# A tolerance of 0 cannot divide.
+SMALLEST = float(np.finfo(float).tiny)
 
 
 def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
@@ -80,6 +85,41 @@ def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """The same array, marked read-only."""
     array.flags.writeable = False
     return array
+
+
+def leading(values: Array, size: float | Array | None = None) -> IntArray:
+    """The first index along the last axis whose value is tied with the largest.
+
+    Args:
+        values: (..., n) without NaN.
+        size: the size of the terms that the values are made of, a number or (...); by default the
+            largest finite magnitude of a value.
+    """
+    top = values.max(axis=-1)
+    least = np.asarray(top - TIE * (_size(values) if size is None else size))
+    return np.asarray((values >= least[..., None]).argmax(axis=-1))
+
+
+def descending(values: Array, size: float | Array | None = None) -> IntArray:
+    """The indices along the last axis from the largest value down, those of ties in their order.
+
+    Values are tied if the same number of whole tolerances lies between them and the largest.
+
+    Args:
+        values: (..., n) without NaN.
+        size: see `leading`.
+    """
+    tolerance = np.asarray(TIE * (_size(values) if size is None else size))[..., None]
+    top = values.max(axis=-1, keepdims=True, initial=-np.inf)
+    below = np.subtract(top, values, out=np.zeros_like(values), where=values < top)
+    with np.errstate(over="ignore"):
+        steps = np.floor(below / np.maximum(tolerance, SMALLEST))
+    return np.argsort(steps, axis=-1, kind="stable")
+
+
+def _size(values: Array) -> Array:
+    """The largest finite magnitude along the last axis, (...)."""
+    return np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=-1, initial=0.0)
 
 
 def is_number(value: object) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import TIE, Array, IntArray, leading
 from gpbandits_env.errors import NotPositiveDefinite
 
 EPS = float(np.finfo(np.float64).eps)
@@ -50,9 +50,10 @@ def pivoted_cholesky(
 ) -> tuple[Array, IntArray, float] | None:
     """A low-rank factor F of a covariance matrix, K = F F^T + E with |E_ij| <= error.
 
-    The choice is greedy: the next pivot is the largest remaining diagonal entry. The remainder E is
-    positive semidefinite, so its largest entry is on its diagonal. The error is that entry plus
-    rank + 4 units of rounding. Cost: O(n r^2) and r rows of K; O(n r) memory.
+    The choice is greedy: the next pivot is the largest remaining diagonal entry, the first of a
+    tie. The remainder E is positive semidefinite, so its largest entry is on its diagonal. The
+    error is that entry plus rank + 4 units of rounding. Cost: O(n r^2) and r rows of K; O(n r)
+    memory.
 
     Args:
         row: row(i) gives K[i], (n,).
@@ -69,14 +70,16 @@ def pivoted_cholesky(
     enough = max(tolerance, 4.0 * EPS) * top
     columns = np.empty((min(max_rank, n, FIRST_COLUMNS), n))
     pivots: list[int] = []
-    while (most := float(left[pivot := int(left.argmax())])) > enough:
+    while (most := float(left.max())) > enough:
         r = len(pivots)
+        rounding = min((r + 4) * EPS * top, 0.5 * most)
+        pivot = int(leading(left, most + rounding / TIE))
         if r >= max_rank:
             return None
         if r == len(columns):
             columns = np.concatenate([columns, np.empty((min(r, max_rank - r, n - r), n))])
         column = np.subtract(row(pivot), columns[:r, pivot] @ columns[:r], out=columns[r])
-        column /= np.sqrt(most)
+        column /= np.sqrt(left[pivot])
         left -= column * column
         np.maximum(left, 0.0, out=left)
         left[pivot] = 0.0

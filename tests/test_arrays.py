@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpbandits_env.arrays import finite_array, frozen, numbers, positive, share, whole
+from gpbandits_env.arrays import (
+    descending,
+    finite_array,
+    frozen,
+    leading,
+    numbers,
+    positive,
+    share,
+    whole,
+)
 from gpbandits_env.errors import InvalidInput
 
 
@@ -115,3 +124,33 @@ def test_masked_items_are_no_data():
     with pytest.raises(InvalidInput, match="must be finite"):
         finite_array(table, "x")
     assert finite_array(np.ma.array([1.0]), "x", 1).tolist() == [1.0]
+
+
+def test_ties_go_to_the_first_index():
+    values = np.array([[0.5, 1.0 - 1e-12, 1.0, 1.0 + 1e-12], [3.0, 1.0, 3.0 + 1e-11, -np.inf]])
+    assert leading(values).tolist() == [1, 0]
+    assert leading(values[0]) == 1
+    assert descending(values).tolist() == [[1, 2, 3, 0], [0, 2, 1, 3]]
+    assert descending(values[0]).tolist() == [1, 2, 3, 0]
+
+
+def test_differences_above_the_tolerance_are_no_ties():
+    values = np.array([0.0, 2.0, 2.0 + 1e-8, -np.inf])
+    assert leading(values) == 2
+    assert descending(values).tolist() == [2, 1, 0, 3]
+    assert leading(values, 100.0) == 1
+    assert descending(values, 100.0).tolist() == [1, 2, 0, 3]
+
+
+def test_the_order_of_no_values_and_of_values_without_a_size():
+    assert descending(np.empty(0)).tolist() == []
+    assert leading(np.zeros(4)) == 0
+    assert descending(np.array([-1e-200, 0.0, -5.0])).tolist() == [0, 1, 2]
+    assert leading(np.full(3, -np.inf)) == 0
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
+def test_the_leading_value_is_the_first_in_descending_order(values):
+    values = np.array(values)
+    assert values[descending(values)[0]] >= values.max() - 1e-9 * np.abs(values).max()
+    assert leading(values) == descending(values)[0]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import TIE, Array, IntArray, leading
 
 # A smaller variance counts as 0, which avoids overflow.
 KNOWN = 1e-100
@@ -61,6 +61,22 @@ class Acquisition(ABC):
         """The score and its two derivatives; cheaper than two calls where they share terms."""
         return self.score(mean, var), *self.gradient(mean, var)
 
+    def size(self, mean: Array, var: Array, at: int) -> float:
+        """The size of the terms of the score at one point, whose rounding the score inherits.
+
+        That is how much the score changes to first order if the mean, the level to which it is
+        compared and the variance change by as much as they are.
+        """
+        mean, var = mean[at : at + 1], var[at : at + 1]
+        in_mean, in_var = self.gradient(mean, var)
+        terms = np.abs(in_mean) * (np.abs(mean) + abs(self.compared)) + np.abs(in_var) * var
+        return float(terms.item())
+
+    @property
+    def compared(self) -> float:
+        """The level from which the mean is subtracted; 0 if there is none."""
+        return 0.0
+
     def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> "Acquisition":
         """A logarithmic acquisition with the same order, to which log-probabilities are added.
 
@@ -96,6 +112,10 @@ class LogExcess(Acquisition):
         factor = np.divide(1.0, excess, out=np.zeros_like(excess), where=excess > SMALLEST_GAP)
         return factor * in_mean, factor * in_var
 
+    @property
+    def compared(self) -> float:
+        return self.floor
+
 
 @dataclass(frozen=True)
 class UCB(Acquisition):
@@ -118,6 +138,9 @@ class UCB(Acquisition):
         in_var = 0.5 * math.sqrt(self.beta) / np.sqrt(np.maximum(var, KNOWN))
         return np.ones_like(mean), np.where(var < KNOWN, 0.0, in_var)
 
+    def size(self, mean: Array, var: Array, at: int) -> float:
+        return abs(mean.item(at)) + math.sqrt(self.beta * var.item(at))
+
     def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> Acquisition:
         return LogExcess(self, max(floor, incumbent))
 
@@ -138,6 +161,9 @@ class LCB(Acquisition):
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         in_mean, in_var = UCB(self.beta).gradient(mean, var)
         return in_mean, -in_var
+
+    def size(self, mean: Array, var: Array, at: int) -> float:
+        return UCB(self.beta).size(mean, var, at)
 
 
 @dataclass(frozen=True)
@@ -165,6 +191,10 @@ class RegretToSigma(Acquisition):
 
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         return self.score_and_gradient(mean, var)[1:]
+
+    @property
+    def compared(self) -> float:
+        return self.level
 
     def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> "Acquisition":
         return LogSigmaToRegret(self.level)
@@ -196,6 +226,10 @@ class LogSigmaToRegret(Acquisition):
         flat = known | (-gap <= LEAST_GAP * sd)
         in_mean = np.divide(-1.0, gap, out=np.zeros_like(gap), where=~flat)
         return in_mean, np.where(flat, 0.0, 0.5 / sd**2)
+
+    @property
+    def compared(self) -> float:
+        return self.level
 
 
 @dataclass(frozen=True)
@@ -242,6 +276,10 @@ class LogEI(Acquisition):
             in_mean, in_var = np.where(known, certain, in_mean), np.where(known, 0.0, in_var)
         return score, in_mean, in_var
 
+    @property
+    def compared(self) -> float:
+        return self.incumbent
+
 
 @dataclass(frozen=True)
 class Augmented(Acquisition):
@@ -273,6 +311,10 @@ class Augmented(Acquisition):
         score, in_mean, in_var = self.inner.score_and_gradient(mean, var)
         factor, slope = self._factor(var)
         return score + factor, in_mean, in_var + np.where(var < KNOWN, 0.0, slope)
+
+    @property
+    def compared(self) -> float:
+        return self.inner.compared
 
     def _factor(self, var: Array) -> tuple[Array, Array]:
         """The logarithm of the factor, as v / (r (r + s)) with r^2 = v + s^2, and its slope."""
@@ -311,6 +353,10 @@ class LogPI(Acquisition):
         slope = np.where(known, 0.0, hazard(gap / sd) / sd)
         return slope, -0.5 * slope * gap / sd**2
 
+    @property
+    def compared(self) -> float:
+        return self.incumbent
+
 
 @dataclass(frozen=True)
 class Indifferent(Acquisition):
@@ -335,6 +381,9 @@ class Mean(Acquisition):
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         return np.ones_like(mean), np.zeros_like(var)
 
+    def size(self, mean: Array, var: Array, at: int) -> float:
+        return float(np.abs(mean).max())  # the covariances with all observations are rounded
+
 
 @dataclass(frozen=True)
 class Variance(Acquisition):
@@ -352,18 +401,34 @@ def _standard(mean: Array, var: Array, level: float) -> tuple[Array, Array, NDAr
     return mean - level, np.sqrt(np.maximum(var, KNOWN)), var < KNOWN
 
 
-def leader(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) -> IntArray:
-    """The index of the largest score, the lowest if there are several; a new array (1,).
+def leader(
+    acquisition: Acquisition,
+    score: Array,
+    mean: Array,
+    var: Array,
+    allowed: NDArray[np.bool_] | None = None,
+) -> tuple[IntArray, float]:
+    """The index of the largest score, a new array (1,), and the difference that still is a tie.
 
-    If the largest score is -inf (no action can improve) or several are 0 (all of them improve
-    almost surely), the logarithms do not distinguish actions, and the largest mean decides.
+    The lowest index of a tie leads. If the largest score is -inf (no action can improve) or several
+    are 0 (all of them improve almost surely), the logarithms do not distinguish actions, and the
+    largest mean decides.
+
+    Args:
+        acquisition: whose scores they are; logarithms of probabilities may have been added.
+        score: (n,).
+        mean: (n,).
+        var: (n,).
+        allowed: (n,) if given, only these may lead; the scores of the others are -inf.
     """
-    first: IntArray = score.argmax(axis=0, keepdims=True)
-    top = score.item(first.item())
+    at = score.argmax().item()
+    top = score.item(at)
     if top in UNDECIDED:
         tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
-        return tied[mean[tied].argmax(axis=0, keepdims=True)]
-    return first
+        return tied[leading(mean[tied], np.abs(mean).max())[None]], 0.0
+    tolerance = TIE * max(abs(top), acquisition.size(mean, var, at))
+    first: IntArray = (score >= top - tolerance).argmax(axis=0, keepdims=True)
+    return first, tolerance
 
 
 def log_h(z: Array) -> Array:

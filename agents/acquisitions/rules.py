@@ -17,7 +17,7 @@ from gpbandits_env.agents.acquisitions.functions import (
 )
 from gpbandits_env.agents.acquisitions.schedules import Beta, Schedule, schedule_for
 from gpbandits_env.agents.search.base import Search
-from gpbandits_env.arrays import flag, positive
+from gpbandits_env.arrays import descending, flag, positive
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.posterior import Posterior
@@ -188,7 +188,7 @@ class Improvement(AcquisitionRule):
             likely = feasibility.likely(points)
             points, means = points[likely], means[likely]
         if sampled and len(means):
-            top = np.argsort(means)[-MOST_SAMPLED:]
+            top = descending(means)[MOST_SAMPLED - 1 :: -1]
             spread = root(posterior.covariance(points[top]))
             means = means[top] + spread @ now.rng.standard_normal(len(top))
         return float(means.max(initial=-np.inf))

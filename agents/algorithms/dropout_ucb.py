@@ -22,7 +22,7 @@ from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings import BoxMap, Coordinates, kernel_on_y
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec, search_for
-from gpbandits_env.arrays import Array, IntArray, Points, share, whole
+from gpbandits_env.arrays import Array, IntArray, Points, leading, share, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.learning import InputScaling
@@ -146,7 +146,7 @@ class DropoutUCB(GPAgent):
         coins = rng.random(m) < self._chance
         if not len(observed):
             return drawn
-        best = self._scaling.scale(observed[[int(self.posterior.rewards.argmax())]])
+        best = self._scaling.scale(observed[leading(self.posterior.rewards)[None]])
         return np.where(coins[:, None], drawn, best)
 
     def _refit(self, learning: Learning, given: Model) -> Refit:

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.agent import Agent
-from gpbandits_env.arrays import IntArray, State, finite_array
+from gpbandits_env.arrays import IntArray, State, finite_array, leading
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
@@ -52,7 +52,7 @@ class Genie(Agent):
         function = finite_array(values, "values", ndim=1)
         if function.shape != (self._size,):
             raise InvalidInput(f"values must have shape ({self._size},), got {function.shape}")
-        self._shown = (self.round, int(function.argmax()))
+        self._shown = (self.round, int(leading(function)))
 
     def ask(self) -> IntArray:
         """The maximizer of f_{t-1}, m times.

@@ -20,7 +20,7 @@ from gpbandits_env.agents.embeddings import BoxMap, LineEmbedding
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.agents.search.box import BoxSearch
-from gpbandits_env.arrays import Array, State, whole
+from gpbandits_env.arrays import Array, State, leading, whole
 from gpbandits_env.errors import one_of
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.posterior import BoxPosterior
@@ -88,7 +88,7 @@ class LineBO(GPAgent):
         anchor, slope = self._start(number), None
         observed = self.posterior.observed
         if len(observed) and self._anchor == "best":
-            best = int(self.posterior.mean_at_observed().argmax())
+            best = int(leading(self.posterior.mean_at_observed()))
             anchor = self._scaling.scale(observed[[best]])[0]
         if len(observed) and self._directions == "ascent":
             here = self._scaling.unscale(anchor[None])

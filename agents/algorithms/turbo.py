@@ -27,7 +27,7 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.round import RoundCandidates, RoundSearch
-from gpbandits_env.arrays import Array, Points, State, whole
+from gpbandits_env.arrays import Array, Points, State, leading, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
@@ -148,7 +148,7 @@ class TuRBO(GPAgent):
         """The next round; its search is placed at the best point."""
         observed = self.posterior.observed
         if len(observed):
-            center = observed[int(self.posterior.mean_at_observed().argmax())]
+            center = observed[leading(self.posterior.mean_at_observed())]
             self.search.place(center, self.sides)
         return super().next_round()
 

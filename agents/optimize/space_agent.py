@@ -15,7 +15,7 @@ from gpbandits_env.agents.optimize.noise import sample_scale
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make, settings_of
-from gpbandits_env.arrays import Array, Plain, Points, Settings, State, positive, whole
+from gpbandits_env.arrays import Array, Plain, Points, Settings, State, leading, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern52
 from gpbandits_env.problem import Problem
@@ -116,7 +116,7 @@ class SpaceAgent:
         # Spread points, which are asked instead of None, do not consider the feasibility.
         options, _, var = search.options(agent.posterior)
         var[~search.feasibility.likely(options)] = 0.0
-        point = options[[int(var.argmax())]]
+        point = options[leading(var)[None]]
         return point if var.any() and not _is_among(known, point) else None
 
     def check_context(self) -> None:
@@ -207,7 +207,7 @@ class SpaceAgent:
             observed, mean = observed[likely], mean[likely]
         if not len(observed):
             return None
-        top = observed[int(mean.argmax())]
+        top = observed[leading(mean)]
         away = np.abs(self._points_of(records) - top).reshape(len(records), -1).sum(axis=1)
         return records[int(away.argmin())]
 

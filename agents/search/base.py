@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
-from gpbandits_env.arrays import Array, IntArray, Points
+from gpbandits_env.arrays import Array, IntArray, Points, leading
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
@@ -124,7 +124,7 @@ class Search(ABC):
         own, feasible = np.arange(len(values)), None
         if self.feasibility is not None:
             values, feasible = self.feasibility.drawn(rng, len(values)).ranked(values, points)
-        first = values.argmax(axis=1)
+        first = leading(values)
         tops = values[own, first]
         if feasible is not None:
             tops[~feasible[own, first]] = -np.inf
@@ -166,7 +166,7 @@ class ArmSearch(Search):
             allowed = fresh
         if allowed is not None:
             score[~allowed] = -np.inf
-        return self._arms(leader(score, mean, allowed))
+        return self._arms(leader(acquisition, score, mean, var, allowed)[0])
 
     def region(
         self, posterior: ArmPosterior | NystromPosterior, within: Within
@@ -282,7 +282,7 @@ class PlacedArmSearch(Search):
             if not allowed.any():
                 raise InvalidInput("the region to search contains no arm")
             score[~allowed] = -np.inf
-        return self._points[leader(score, mean, allowed)]
+        return self._points[leader(acquisition, score, mean, var, allowed)[0]]
 
     def region(self, posterior: BoxPosterior, within: Within) -> NDArray[np.bool_]:
         return within(*posterior.moments(self._points))
@@ -292,7 +292,7 @@ class PlacedArmSearch(Search):
     ) -> tuple[Array, Array]:
         values = posterior.sample(rng, size, self._points)
         values = self._scaled(values, posterior.mean_at(self._points))
-        top = values.argmax(axis=1)
+        top = leading(values)
         return self._points[top], values[np.arange(size), top]
 
     def uniform(self, posterior: BoxPosterior, rng: np.random.Generator, size: int) -> Array:

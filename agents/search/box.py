@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions import Acquisition, leader
+from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
 from gpbandits_env.agents.embeddings import BoxMap, Coordinates
 from gpbandits_env.agents.search.base import Region, Search
 from gpbandits_env.agents.search.candidates import (
@@ -34,7 +34,7 @@ from gpbandits_env.agents.search.climb import (
     surface,
 )
 from gpbandits_env.agents.search.exchange import alternated
-from gpbandits_env.arrays import Array, IntArray, flag, whole
+from gpbandits_env.arrays import TIE, Array, IntArray, descending, flag, leading, whole
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
@@ -111,19 +111,21 @@ class BoxSearch(Search):
     ) -> Array:
         """See `Search`; raises `InvalidInput` if no candidate lies in the region."""
         held = self._candidates(posterior)
-        y, points, mean = self._drawn, held.points, held.mean
-        score = acquisition.score(mean, held.var)
+        y, points, mean, var = self._drawn, held.points, held.mean, held.var
+        score = acquisition.score(mean, var)
         if self.feasibility is not None:
             acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
-            score = acquisition.score(mean, held.var) + self.feasibility.among(points)
+            score = acquisition.score(mean, var) + self.feasibility.among(points)
         if allowed is not None:
             inside = allowed.among(points)
-            y, points, mean, score = y[inside], points[inside], mean[inside], score[inside]
+            y, points, score = y[inside], points[inside], score[inside]
+            mean, var = mean[inside], var[inside]
             if not len(points):
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
+        leads = leader(acquisition, score, mean, var)
         climbed = surface(acquisition, posterior, allowed, self.feasibility)
         alone = score_at(acquisition, posterior, allowed, self.feasibility)
-        return self._climbed(y, points, (score, mean), climbed, alone)
+        return self._climbed(y, points, score, leads, climbed, alone)
 
     def surest(self, posterior: BoxPosterior) -> Array:
         """See `Search`; without variances, O(n t) for n candidates instead of O(n t^2)."""
@@ -136,22 +138,23 @@ class BoxSearch(Search):
         def climbed(x: Array, rows: IntArray) -> tuple[Array, Array]:
             return posterior.mean_gradient(x)
 
-        return self._climbed(y, points, (mean, mean), climbed, posterior.mean_at)
+        leads = leader(Mean(), mean, mean, np.zeros_like(mean))
+        return self._climbed(y, points, mean, leads, climbed, posterior.mean_at)
 
     def _climbed(
         self,
         y: Array,
         points: Array,
-        scores: tuple[Array, Array],
+        score: Array,
+        leads: tuple[IntArray, float],
         climbed: Surface,
         alone: Callable[[Array], Array],
     ) -> Array:
-        """The best point, (1, d), of ascents from candidates y with these scores and means."""
-        score, mean = scores
-        first, count = leader(score, mean), min(self.settings.starts, len(y))
+        """The best point, (1, d), of ascents from candidates y with these scores and leader."""
+        (first, tolerance), count = leads, min(self.settings.starts, len(y))
         if not count:
             return points[first]
-        starts = y[distinct(self.box, y, score[None], count)[0]]
+        starts = y[distinct(self.box, y, score[None], count, tolerance / TIE)[0]]
         climbed, alone = pulled(climbed, self.through), self._limited(alone)
         if self.box.dim <= MOST_SOBOL or count == 1:
             found, values = self._climb(climbed, starts, self.settings.evaluations)
@@ -164,8 +167,9 @@ class BoxSearch(Search):
                 return self._climb(climbed, y, budget)
 
             found, values = alternated(self.box, alone, again, found, values)
-        top = int(values.argmax())
-        return self._lift(found[[top]]) if values[top] > score[first] else points[first]
+        top = int(leading(values, tolerance / TIE))
+        higher = values[top] > score[first] + tolerance
+        return self._lift(found[[top]]) if higher else points[first]
 
     def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
@@ -179,7 +183,7 @@ class BoxSearch(Search):
             slacks = self.feasibility.drawn(rng, size)
             values, feasible = slacks.ranked(values, points)
             surface = confined(surface, slacks.holds)
-        own, first = np.arange(size), values.argmax(axis=1)
+        own, first = np.arange(size), leading(values)
         count = min(self.settings.sample_starts, len(points))
         if not count or not size:
             tops = values[own, first]
@@ -195,7 +199,7 @@ class BoxSearch(Search):
             ends = found.reshape(size, count, -1)
             best = [self._exchanged(surface, i, ends[i], tops[i]) for i in range(size)]
             return np.array([x for x, _ in best]), np.array([value for _, value in best])
-        top = tops.argmax(axis=1)
+        top = leading(tops)
         # Candidates are scored in single precision; an ascent starts at the best, never descending.
         return self._lift(self.box.snap(found.reshape(size, count, -1)[own, top])), tops[own, top]
 
@@ -257,7 +261,7 @@ class BoxSearch(Search):
             return sampled(y, np.full(len(y), which))[0]
 
         points, scores = alternated(self.box, score, again, ends, values)
-        top = int(scores.argmax())
+        top = int(leading(scores))
         return points[top], scores.item(top)
 
     def _climb_and_cross(
@@ -305,7 +309,7 @@ class BoxSearch(Search):
         if not self.settings.near_best:
             return y
         if self.through is not None:
-            best = np.argsort(-posterior.mean_at_observed(), kind="stable")[: self.settings.starts]
+            best = descending(posterior.mean_at_observed())[: self.settings.starts]
             return np.concatenate([y, self.through.lower(posterior.observed[best])])
         observed = best_observed(posterior)
         chosen = posterior.conditioned[len(posterior.observed) :]

@@ -23,7 +23,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, frozen
+from gpbandits_env.arrays import TIE, Array, IntArray, descending, frozen, leading
 from gpbandits_env.domains import Box
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.posterior.threads import OneThread
@@ -80,26 +80,23 @@ def best_observed(posterior: BoxPosterior) -> Array:
     observed, mean = posterior.observed, posterior.mean_at_observed()
     if not len(observed):
         return observed
-    order = np.argsort(-mean, kind="stable")[: 4 * BEST_OBSERVED]
+    order = descending(mean)[: 4 * BEST_OBSERVED]
     _, first = np.unique(observed[order], axis=0, return_index=True)
     return observed[order[np.sort(first)[:BEST_OBSERVED]]]
 
 
-def distinct(box: Box, points: Array, scores: Array, count: int) -> IntArray:
+def distinct(
+    box: Box, points: Array, scores: Array, count: int, size: float | None = None
+) -> IntArray:
     """The indices of the best points that keep a distance, (s, count), for each of s scores.
 
     The choice is greedy, from the largest score down. Distances are relative to the sides of the
     box. If fewer than ``count`` points keep the distance, the next best ones follow. Points are
-    (n, d), scores (s, n) without NaN.
+    (n, d), scores (s, n) without NaN; the size decides which of them are tied, see `descending`.
     """
     s, n = scores.shape
     pool = min(n, POOL * count)
-    if pool < n:
-        first = np.argpartition(-scores, pool - 1, axis=1)[:, :pool]
-    else:
-        first = np.tile(np.arange(n), (s, 1))
-    order = np.argsort(-np.take_along_axis(scores, first, 1), axis=1, kind="stable")
-    ranked = np.take_along_axis(first, order, 1)
+    ranked = descending(scores, size)[:, :pool]
     unit = points[ranked] / (box.high - box.low)
     rank = np.tile(np.arange(pool), (s, 1))
     own, picked = np.arange(s), np.empty((s, count), dtype=np.int64)
@@ -125,7 +122,7 @@ def crossed(
     The score maps points (k, d) to (k,); ``values`` (n,) are the scores of the ends.
     """
     n, d = ends.shape
-    top = int(values.argmax())
+    top = int(leading(values))
     best, value = ends[top], values.item(top)
     smallest = min(1.0 / d, MOST_EXCHANGED)
     parts = np.exp(rng.uniform(np.log(smallest), np.log(MOST_EXCHANGED), (ROUNDS, EACH, 1)))
@@ -137,8 +134,8 @@ def crossed(
         before.append(value)
         trials = np.where(rng.random((EACH, d)) < part, ends[other], best)
         found = score(trials)
-        first = int(found.argmax())
-        if found[first] > value:
+        first = int(leading(found, abs(value)))
+        if found[first] > value + TIE * abs(value):
             best, value = trials[first], found.item(first)
     return best, value
 

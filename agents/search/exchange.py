@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, descending, leading
 from gpbandits_env.domains import Box
 
 # The number of ends that are improved, and of exchanges in a row of each.
@@ -39,7 +39,7 @@ def alternated(
     Returns:
         The improved points, at most four, and their scores, which are not below those given.
     """
-    top = np.argsort(-values, kind="stable")[:ENDS]
+    top = descending(values)[:ENDS]
     points, scores = ends[top], values[top]
     moving = np.ones(len(top), dtype=np.bool_)
     for i in range(ROUNDS + 1):
@@ -62,7 +62,7 @@ def _exchanged(
         if not len(others):
             break
         scores = score(others)
-        best = int(scores.argmax())
+        best = int(leading(scores))
         if not scores[best] > value + LEAST_GAIN:
             break
         point, value = others[best], scores.item(best)

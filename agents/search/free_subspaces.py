@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpbandits_env.agents.search.subspaces import Growth, SubspaceSearch
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, leading, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import one_of
 from gpbandits_env.posterior import BoxPosterior, Subspaces
@@ -98,7 +98,7 @@ class FreeSubspaceSearch(SubspaceSearch):
         observed, box = posterior.observed, self._box
         if not len(observed) or not self._freedom.rays:
             return np.empty((0, box.dim))
-        best = observed[int(posterior.mean_at_observed().argmax())]
+        best = observed[leading(posterior.mean_at_observed())]
         share = self._streams.at(self.round, SEGMENT).uniform(size=(self._freedom.rays, 1))
         share[0] = 1.0
         center = 0.5 * (box.low + box.high)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
 from gpbandits_env.agents.search.climb import Surface
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, descending
 from gpbandits_env.errors import InvalidInput
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -114,7 +114,7 @@ class LinearLimits:
         ends, values = ends.copy(), values.copy()
         if free is not None and not free.any():
             return ends, values
-        for i in np.argsort(-values, kind="stable")[:SLIDES]:
+        for i in descending(values)[:SLIDES]:
             end = self.repaired(self._slide(surface, ends[i], i, free)[None])
             value = float(surface(end, np.array([i]))[0][0])
             if value > values[i] and self.proposable(end)[0]:

@@ -25,7 +25,7 @@ from gpbandits_env.agents.embeddings import BoxMap
 from gpbandits_env.agents.search.base import Search, Within
 from gpbandits_env.agents.search.candidates import HeldCandidates
 from gpbandits_env.agents.search.climb import largest, surface
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import BoxPosterior
@@ -105,14 +105,14 @@ class RoundSearch(Search):
             if not allowed.any():
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
             score[~allowed] = -np.inf
-        first = leader(score, held.mean, allowed)
+        first, tied = leader(acquisition, score, held.mean, held.var, allowed)
         point = held.points[first]
         # A region is known only at the candidates.
         if allowed is not None or not settings.refine:
             return point
         slope, box = slope_of(acquisition, posterior, self.feasibility), self.box
         found, value = adam(slope, point, box.low, box.high, settings.refine, settings.rate)
-        return found if value[0] > score[first] else point
+        return found if value[0] > score[first] + tied else point
 
     def region(self, posterior: BoxPosterior, within: Within) -> NDArray[np.bool_]:
         """Whether each of the round's candidates lies in the region, (n,)."""
@@ -156,12 +156,12 @@ class RoundSearch(Search):
         if not len(observed) or not self.settings.tops:
             return points
         mean, there = posterior.mean_at(points), posterior.mean_at_observed()
-        order = np.argsort(-there, kind="stable")[: self.settings.tops - 1]
+        order = descending(there)[: self.settings.tops - 1]
         higher = observed[order[there[order] > mean.max()]]
-        starts = np.concatenate([points[[mean.argmax()]], higher])
+        starts = np.concatenate([points[leading(mean)[None]], higher])
         slope = slope_of(Mean(), posterior)
         ends, height = ascend(slope, starts, self.box.low, self.box.high, CLIMB)
-        return np.concatenate([points, apart(self.box, ends[np.argsort(-height)])])
+        return np.concatenate([points, apart(self.box, ends[descending(height)])])
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_held": None}

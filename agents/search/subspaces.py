@@ -12,7 +12,7 @@ import numpy as np
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.search.base import Region, Search
 from gpbandits_env.agents.search.climb import chained, climb
-from gpbandits_env.arrays import Array, IntArray, positive, whole
+from gpbandits_env.arrays import TIE, Array, IntArray, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import BoxPosterior, Subspaces
@@ -121,9 +121,10 @@ class SubspaceSearch(Search):
             starts, within = self._closer(acquisition, starts, within)
         ends, of, values = self._climbed(acquisition, starts, within)
         again, of_again, values_again = self._elsewhere(acquisition, ends, values)
-        if values_again.max() > values.max():
+        tolerance = TIE * max(abs(values.max()), acquisition.size(mean, var, first.item(0)))
+        if values_again.max() > values.max() + tolerance:
             ends, of, values = again, of_again, values_again
-        top = int(values.argmax())
+        top = int(leading(values, tolerance / TIE))
         return self.subspaces.points(ends[[top]], of[[top]])
 
     def _closer(self, acquisition: Acquisition, y: Array, rows: IntArray) -> tuple[Array, IntArray]:
@@ -133,7 +134,7 @@ class SubspaceSearch(Search):
         more_rows = np.repeat(leaders, each)
         more = self._points_of_round(2, len(leaders), each).reshape(len(more_rows), -1)
         score = acquisition.score(*self.subspaces.moments(more, more_rows))
-        top = np.argsort(-score, kind="stable")[: self._growth.refine // 2]
+        top = descending(score)[: self._growth.refine // 2]
         kept = self._growth.refine - len(top)
         return np.concatenate([y[:kept], more[top]]), np.concatenate([rows[:kept], more_rows[top]])
 
@@ -156,7 +157,7 @@ class SubspaceSearch(Search):
 
         The best values of the few searched coordinates depend little on the many fixed ones.
         """
-        best = np.argsort(-values, kind="stable")[:ENDS]
+        best = descending(values)[:ENDS]
         rows = np.repeat(np.arange(self.size), len(best))
         y = np.tile(ends[best], (self.size, 1))
         score = acquisition.score(*self.subspaces.moments(y, rows))
@@ -168,11 +169,11 @@ class SubspaceSearch(Search):
     ) -> tuple[Array, Array]:
         y, rows, mean, var = self._screened(posterior)
         # A sample needs the points themselves; only those that may be largest are computed.
-        order = np.argsort(-(mean + 3.0 * np.sqrt(var)), kind="stable")
+        order = descending(mean + 3.0 * np.sqrt(var))
         kept = order[: self._growth.candidates]
         points = self.subspaces.points(y[kept], rows[kept])
         values = posterior.paths(rng, size, scale=self.scale)(points)
-        top = values.argmax(axis=1)
+        top = leading(values)
         return points[top], values[np.arange(size), top]
 
     def check_samples(self, posterior: BoxPosterior) -> None:
@@ -203,7 +204,7 @@ class SubspaceSearch(Search):
         observed = posterior.observed
         if not len(self._active) or not len(observed):
             return y
-        best = observed[int(posterior.mean_at_observed().argmax()), self._active]
+        best = observed[leading(posterior.mean_at_observed()), self._active]
         y[:, 0] = best
         near = slice(2, 2 + (each - 2) // 2)
         part = y[:, near]
@@ -216,10 +217,10 @@ class SubspaceSearch(Search):
         """The starts of ascents, best first, in different subspaces as far as possible."""
         refine = self._growth.refine
         by_subspace = score.reshape(self.size, -1)
-        leaders = by_subspace.argmax(axis=1) + by_subspace.shape[1] * np.arange(self.size)
-        leaders = leaders[np.argsort(-score[leaders], kind="stable")][:refine]
+        leaders = leading(by_subspace) + by_subspace.shape[1] * np.arange(self.size)
+        leaders = leaders[descending(score[leaders])][:refine]
         if len(leaders) == refine:
             return leaders
         rest = np.setdiff1d(np.arange(len(score)), leaders)
-        rest = rest[np.argsort(-score[rest], kind="stable")]
+        rest = rest[descending(score[rest])]
         return np.concatenate([leaders, rest[: refine - len(leaders)]])

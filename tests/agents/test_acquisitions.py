@@ -1,5 +1,7 @@
 """The acquisitions against 50 digits, and their derivatives against differences."""
 
+from dataclasses import replace
+
 import mpmath
 import numpy as np
 import pytest
@@ -237,12 +239,48 @@ def test_plain_improvement_would_underflow_where_the_logarithm_does_not():
     assert (scores < -4000).all()
 
 
+def led(acquisition, score, mean, var=None):
+    score, mean = np.array(score), np.array(mean)
+    return leader(acquisition, score, mean, np.ones_like(mean) if var is None else var)[0]
+
+
 def test_the_best_of_scores_without_digits_has_the_largest_mean():
-    mean = np.array([0.1, 0.4, 0.3, 0.2])
-    assert leader(np.array([-np.inf] * 4), mean) == 1
-    assert leader(np.array([-1.0, -np.inf, 0.0, 0.0]), mean) == 2
-    assert leader(np.array([-1.0, -np.inf, 0.0, 0.0]), np.array([0.1, 0.4, 0.2, 0.3])) == 3
-    assert leader(np.array([-1.0, -2.0, -1.0, -3.0]), mean) == 0
+    mean = [0.1, 0.4, 0.3, 0.2]
+    assert led(LogPI(0.3), [-np.inf] * 4, mean) == 1
+    assert led(LogPI(0.3), [-1.0, -np.inf, 0.0, 0.0], mean) == 2
+    assert led(LogPI(0.3), [-1.0, -np.inf, 0.0, 0.0], [0.1, 0.4, 0.2, 0.3]) == 3
+    assert led(LogPI(0.3), [-1.0, -2.0, -1.0, -3.0], mean) == 0
+
+
+@pytest.mark.parametrize("name", ACQUISITIONS)
+@pytest.mark.parametrize("level", [0.0, 0.3, 250.0])
+def test_the_lowest_index_leads_whatever_the_last_digits_of_mean_and_variance(name, level):
+    acquisition, rng = ACQUISITIONS[name], np.random.default_rng(3)
+    if acquisition.compared:
+        acquisition = replaced_level(acquisition, level)
+    for mean, var in [(level - 0.2, 0.04), (level - 3.0, 1e-4), (level + 1e-7, 1.0), (level, 1.0)]:
+        means, variances = np.full(50, mean), np.full(50, var)
+        means *= 1.0 + 1e-12 * rng.standard_normal(50)
+        variances *= 1.0 + 1e-12 * rng.standard_normal(50)
+        assert led(acquisition, acquisition.score(means, variances), means, variances) == 0
+
+
+def replaced_level(acquisition, level):
+    if isinstance(acquisition, Augmented):
+        return replace(acquisition, inner=replaced_level(acquisition.inner, level))
+    return replace(
+        acquisition, **{"level" if hasattr(acquisition, "level") else "incumbent": level}
+    )
+
+
+@pytest.mark.parametrize("name", ACQUISITIONS)
+def test_a_larger_score_leads_by_a_millionth(name):
+    acquisition = ACQUISITIONS[name]
+    mean, var = np.full(50, 0.25), np.full(50, 0.5)
+    best = 31
+    mean[best] += 1e-6
+    var[best] += -1e-6 if name == "lcb" else 1e-6
+    assert led(acquisition, acquisition.score(mean, var), mean, var) == best
 
 
 @pytest.mark.parametrize("name", ACQUISITIONS)

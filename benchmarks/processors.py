@@ -1,0 +1,130 @@
+"""The share of trials whose actions are the same on different kinds of processors.
+
+    python benchmarks/processors.py [--kinds Haswell,Nehalem,...] [--rounds 60]
+
+OpenBLAS and NumPy choose their code by the processor, so that sums are rounded differently. Each
+kind is a process of its own, in which environment variables force that code. In it, one trial of
+every agent of 20 scenarios runs. Actions on arms must be equal; points of boxes may differ by 1e-6
+of the sides. The table counts the trials whose actions are those of the first kind in this sense.
+"""
+
+import argparse
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+SCENARIOS = (
+    "srinivas2010/se-1d",
+    "bogunovic2016/se",
+    "bogunovic2016/matern52",
+    "bogunovic2016/mismatch-eps",
+    "bogunovic2016/mismatch-n",
+    "bedi2022/example",
+    "bedi2022/rosenbrock",
+    "tranthe2020/ackley-20",
+    "tranthe2020/levy-20",
+    "tranthe2020/camelback-50",
+    "ren2024/rbf-2d",
+    "ren2024/ackley-2d",
+    "ren2024/hartmann-6d",
+    "ren2024/push-3d",
+    "context/product",
+    "delay/fixed",
+    "time/unknown-change",
+    "time/unknown-slow",
+    "time/unknown-season",
+    "time/kernels",
+)
+# Without AVX, NumPy's own loops are rounded differently too.
+KINDS = {
+    "native": {},
+    "Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
+    "Zen": {"OPENBLAS_CORETYPE": "Zen"},
+    "SkylakeX": {"OPENBLAS_CORETYPE": "SkylakeX"},
+    "Sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge"},
+    "Nehalem": {"OPENBLAS_CORETYPE": "Nehalem"},
+    "Prescott": {"OPENBLAS_CORETYPE": "Prescott"},
+    "no AVX": {
+        "OPENBLAS_CORETYPE": "Nehalem",
+        "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+    },
+}
+
+
+def actions(rounds):
+    """The actions of one trial of each agent, by scenario and label, scaled to sides of 1."""
+    import numpy as np
+
+    from gpbandits_env.domains import Box
+    from gpbandits_env.errors import GPBanditsError
+    from gpbandits_env.scenarios import registry
+    from gpbandits_env.scenarios.study.runner import make_env, run_trial
+
+    found = {}
+    for name in SCENARIOS:
+        scenario = registry.get(name)
+        scenario = replace(scenario, horizon=min(scenario.horizon, rounds), store_actions=True)
+        env = make_env(scenario.env, scenario.cells()[0].made_with, scenario.horizon)
+        domain = env.unwrapped.problem.domain
+        sides = domain.high - domain.low if isinstance(domain, Box) else np.ones(1, dtype=int)
+        for entry in scenario.agents:
+            try:
+                record = run_trial(scenario, entry.label, 0)
+            except GPBanditsError as error:
+                print(f"{name}, {entry.label}: {error}", file=sys.stderr)
+                continue
+            found[name, entry.label] = record.rounds["actions"] / sides
+    return found
+
+
+def under(kind, rounds):
+    """The same in a new process on a kind of processor; None if this machine cannot run it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "actions.pickle"
+        command = [sys.executable, __file__, "--rounds", str(rounds), "--save", str(file)]
+        env = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | KINDS[kind]
+        done = subprocess.run(command, env=env, check=False)
+        return pickle.loads(file.read_bytes()) if done.returncode == 0 else None
+
+
+def first_difference(one, other):
+    """The first round in which the actions differ, from 1; 0 if they are the same."""
+    import numpy as np
+
+    limit = 0 if one.ndim == 2 else 1e-6
+    differ = np.abs(one - other).reshape(len(one), -1).max(axis=1) > limit
+    return int(differ.argmax()) + 1 if differ.any() else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kinds", default="Haswell,Sandybridge,Nehalem,no AVX")
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--save", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.save:
+        Path(chosen.save).write_bytes(pickle.dumps(actions(chosen.rounds)))
+        return
+    first, *others = chosen.kinds.split(",")
+    base = under(first, chosen.rounds)
+    print(
+        f"{len(base)} trials of {len(SCENARIOS)} scenarios, {chosen.rounds} rounds, beside {first}"
+    )
+    for kind in others:
+        found = under(kind, chosen.rounds)
+        if found is None:
+            print(f"{kind}: this processor cannot run it")
+            continue
+        rounds = {key: first_difference(base[key], found[key]) for key in base}
+        differing = {key: t for key, t in rounds.items() if t}
+        print(f"{kind}: {len(base) - len(differing)} of {len(base)} equal")
+        for (scenario, label), t in differing.items():
+            print(f"  {scenario}, {label}: from round {t}")
+
+
+if __name__ == "__main__":
+    main()
