@@ -3,9 +3,9 @@
     python benchmarks/ask_tell.py [--wall]
 
 The bare loop keeps the mean and the covariance of the kernel's coefficients xi, f = F xi. It checks
-nothing, logs nothing and supports one kernel. It chooses the same actions, by the same rule for ties. GP-UCB has 1000 arms on
-[0, 1], an SE kernel of lengthscale 0.2 and noise variance 0.025. TV-GP-UCB has 50 x 50 arms and
-epsilon 0.01.
+nothing, logs nothing and supports one kernel. It chooses the same actions, by the same rule for
+ties. GP-UCB has 1000 arms on [0, 1], an SE kernel of lengthscale 0.2 and noise variance 0.025.
+TV-GP-UCB has 50 x 50 arms and epsilon 0.01.
 
 The two loops take turns. Of every 50 rounds the fastest run counts, so that other programs affect
 neither of them.

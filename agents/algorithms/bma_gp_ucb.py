@@ -5,7 +5,8 @@ TV-GP-UCB (bogunovic2016) at several rates, the event trigger of Brunzema et al.
 simpler bound, and the fixed-share weights of Herbster and Warmuth (1998).
 Assumes: noise of known variance, and a function that drifts at one of the rates, or changes at
 once, or does both in turn.
-Departures: 1. ties go to the lowest index; 2. in a box it chooses among candidate points.
+Departures: 1. ties (see `leader`) go to the lowest index; 2. in a box it chooses among candidate
+points.
 """
 
 from collections.abc import Sequence

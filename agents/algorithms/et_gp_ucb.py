@@ -5,7 +5,7 @@ Optimization", Algorithm 1 and its event trigger; rebuilt from memory, without t
 Assumes: what GP-UCB assumes, between two events. It is told nothing about the drift.
 Departures: 1. beta_t is that of bogunovic2016, and its t counts all rounds; 2. after an event, the
 data of the round that caused it are kept; 3. in a batch, one surprising reward is enough; 4. ties
-go to the lowest index; 5. rewards that arrive late trigger no event.
+(see `leader`) go to the lowest index; 5. rewards that arrive late trigger no event.
 """
 
 import math

@@ -2,8 +2,9 @@
 
 Paper: bogunovic2016, Algorithm 2, eqs. (7)-(8); Appendix B where epsilon is learned.
 Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, or another temporal kernel.
-Departures: 1. ties go to the lowest index; 2. c1 log(c2 t) is clipped at 0; 3. the actions of a
-batch have the same time; 4. if epsilon is learned, data older than the window are dropped.
+Departures: 1. ties (see `leader`) go to the lowest index; 2. c1 log(c2 t) is clipped at 0; 3. the
+actions of a batch have the same time; 4. if epsilon is learned, data older than the window are
+dropped.
 """
 
 from collections.abc import Sequence

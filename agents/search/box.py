@@ -2,8 +2,9 @@
 
 With a coordinate map it searches the image of a small box: a line or an embedding.
 
-Departures of all searches of a box: 1. the result is the best of several local maxima; 2. under a
-constraint, an ascent stops at the boundary of the region and does not follow it.
+Departures of all searches of a box: 1. the result is the best of several local maxima, of ties (see
+`leader`) the first; 2. under a constraint, an ascent stops at the boundary of the region and does
+not follow it.
 """
 
 from collections.abc import Callable
