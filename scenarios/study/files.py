@@ -76,7 +76,7 @@ def load(path: Path) -> Scenario:
     try:
         scenario = read(_placed(declared, path.resolve().parent), path.stem)
         for cell in scenario.cells():
-            rehearse(cell)
+            rehearse(cell, scenario.bounds)
     except GPBanditsError as error:
         raise InvalidInput(f"{path}: {error}") from None
     return scenario

@@ -5,7 +5,7 @@ It also records what determines the results: the scenario with all defaults, and
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -29,8 +29,10 @@ from gpbandits_env.specs import user_module
 PARTS = {"kernel": kernel_from_dict, "drift": as_drift}
 
 
-def rehearse(cell: Cell) -> Problem:
-    """Make a cell's environment and every agent once, and return the agents' problem.
+def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> Problem:
+    """Make a cell's environment, every agent and bound once, and return the agents' problem.
+
+    Bounds are computed for one round only, which checks that they cover the problem.
 
     Raises:
         GPBanditsError: one cannot be made; the message names its place as in a scenario file.
@@ -47,14 +49,20 @@ def rehearse(cell: Cell) -> Problem:
                 said = str(error).partition(" (known")[0].partition("; did you mean")[0]
                 named = (f".{key}" for key in entry.settings if part == "settings" and key in said)
                 raise _at(f"agents[{place}].{part}{next(named, '')}{at}", error) from None
-        return env.unwrapped.problem  # type: ignore[attr-defined]
+        problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
+        for place, spec in enumerate(bounds):
+            try:
+                BOUNDS.from_dict(spec).curve(problem, 1)
+            except GPBanditsError as error:
+                raise _at(f"bounds[{place}]{at}", error) from None
+        return problem
 
 
 @contextmanager
 def _environment(cell: Cell, at: str) -> Iterator[gym.Env[Any, Any]]:
     env_id, given = cell.scenario.env, cell.scenario.env_kwargs
     if ":" in env_id:  # "module:gpbandits/Name-v0": the module registers the environment
-        user_module(env_id.partition(":")[0], "environment.id")
+        user_module(env_id.rpartition(":")[0], "environment.id")
     for key, parse in PARTS.items():
         try:
             parse(given[key]) if key in given else None
@@ -64,7 +72,7 @@ def _environment(cell: Cell, at: str) -> Iterator[gym.Env[Any, Any]]:
         try:
             env = stack.enter_context(lent(env_id, cell.made_with, cell.scenario.horizon))
         except GPBanditsError as error:
-            known = not isinstance(error.__cause__, gym.error.Error)
+            known = not isinstance(error.__cause__, (gym.error.Error, ImportError))
             raise _at(f"environment{'' if known else '.id'}{at}", error) from None
         yield env
 

@@ -105,7 +105,7 @@ def run_study(
     whole(seed, "seed", 0, None)
     cells = scenario.cells()
     forget_environments()
-    problems = [rehearse(cell) for cell in cells]
+    problems = [rehearse(cell, scenario.bounds) for cell in cells]
     if jobs > 1 or engine != engines.LOCAL:
         check_sendable(cells)
     meta = {

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env import agents
 from gpbandits_env.arrays import Plain, Settings, whole
-from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of
+from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of, shown
 from gpbandits_env.posterior.threads import one_blas_thread
 from gpbandits_env.registration import register_all
 from gpbandits_env.regret import instantaneous
@@ -134,15 +134,18 @@ def make_env(env: str, kwargs: Settings, horizon: int) -> gym.Env[Any, Any]:
     """A new environment with a horizon.
 
     Raises:
-        InvalidInput: the environment does not exist, or refuses the keywords.
+        InvalidInput: the environment does not exist, needs a package that is not installed, or
+            refuses the keywords.
     """
     if "max_episode_steps" in kwargs:
         raise InvalidInput("max_episode_steps is the horizon of the scenario: set that instead")
+    if not isinstance(mode := kwargs.get("render_mode"), str | None):
+        raise InvalidInput(f"render_mode must be a string, such as 'rgb_array', got {shown(mode)}")
     try:
         return gym.make(env, max_episode_steps=horizon, disable_env_checker=True, **kwargs)
     except GPBanditsError:  # some of these are a TypeError too
         raise
-    except (gym.error.Error, TypeError) as error:
+    except (gym.error.Error, ImportError, TypeError) as error:  # a package may not be installed
         raise InvalidInput(f"environment {env!r}: {error}") from error
 
 

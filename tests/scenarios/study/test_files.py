@@ -2,7 +2,9 @@
 
 import re
 import tomllib
+from dataclasses import replace
 
+import gymnasium as gym
 import pytest
 from click.testing import CliRunner
 
@@ -10,6 +12,7 @@ from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput, MissingData
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.study.files import load, read, template
+from gpbandits_env.scenarios.study.run import run_study
 
 SMALL = """
 id = "my/small"
@@ -26,6 +29,10 @@ label = "slow"
 agent = "tv-gp-ucb"
 settings = { epsilon = 0.01 }
 """
+
+
+def needs_a_package(**_):
+    raise ImportError("install no_such_package")
 
 
 def written(folder, text):
@@ -117,6 +124,7 @@ def test_a_finding_names_agents_of_the_file(tmp_path):
         ("epsilon = 0.1", "epsilon = 2026-01-01", "environment.*cannot be written as JSON"),
         ('label = "slow"', "beta = 2.0", r"no key of agents\[1\] named 'beta' \(known: .*settings"),
         ('label = "slow"\n', "", "tv-gp-ucb; give each a label of its own"),
+        ("epsilon = 0.1", "render_mode = []", "environment: render_mode must be a string"),
     ],
 )
 def test_errors_name_the_file_and_the_key(tmp_path, old, new, says):
@@ -125,6 +133,42 @@ def test_errors_name_the_file_and_the_key(tmp_path, old, new, says):
         InvalidInput, match=f"(?s)mine.toml.*{says}" if "mine" not in says else says
     ):
         load(written(tmp_path, SMALL.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(
+    ("bound", "says"),
+    [
+        ('type = "theorem"', "no bound named 'theorem'"),
+        ('type = "theorem1"\nmetrics = 1', "no field of the bound 'theorem1' named 'metrics'"),
+        ('type = "theorem1"', "Theorem 1 is about one action per round"),
+    ],
+)
+def test_errors_of_a_bound_name_the_file_and_its_place(tmp_path, bound, says):
+    text = SMALL.replace("grid = [5]", "grid = [5]\nbatch_size = 2")
+    bounds = f'[[bounds]]\ntype = "ren-theorem1"\n[[bounds]]\n{bound}\n'
+    with pytest.raises(InvalidInput, match=rf"mine.toml: bounds\[1\]: .*{says}"):
+        load(written(tmp_path, text + bounds))
+
+
+def test_a_bound_that_does_not_cover_the_problem_leaves_no_results_file(tmp_path):
+    scenario = replace(read(tomllib.loads(SMALL)), bounds=({"type": "theorem1", "delta": 3.0},))
+    with pytest.raises(InvalidInput, match=r"bounds\[0\]: delta must lie"):
+        run_study(scenario, tmp_path / "a.sqlite", jobs=1, progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("entry_point", ["no_such_package:Env", needs_a_package])
+def test_an_environment_that_needs_a_missing_package_is_named(tmp_path, monkeypatch, entry_point):
+    monkeypatch.setattr(gym.envs.registration, "registry", {**gym.registry})
+    gym.register("needs-more-v0", entry_point=entry_point)
+    with pytest.raises(InvalidInput, match=r"mine.toml: environment.id: .*needs-more.*no_such_pac"):
+        load(written(tmp_path, SMALL.replace("gpbandits/MarkovGP-v0", "needs-more-v0")))
+
+
+@pytest.mark.parametrize("name", ["no_such_package:mine-v0", "json:one:mine-v0", ":mine-v0"])
+def test_a_module_of_an_environment_that_is_missing_is_named(tmp_path, name):
+    with pytest.raises(InvalidInput, match=r"mine.toml: environment.id: .*cannot be imported"):
+        load(written(tmp_path, SMALL.replace("gpbandits/MarkovGP-v0", name)))
 
 
 def test_a_drift_that_is_wrong_is_named(tmp_path):
