@@ -23,6 +23,7 @@ from gpbandits_env.scenarios.reporting.style import (
     VERMILION,
     band,
     colour_of,
+    legible,
     new_figure,
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
@@ -236,7 +237,8 @@ def _draw_now(
     if now.belief is not None:
         mean, sd = (part[order] for part in now.belief)
         band(axes, x[order], mean - 2 * sd, mean + 2 * sd, colour, label="± 2 sd")
-        axes.plot(x[order], mean, color=colour, linewidth=2.2, label=f"mean of {label}")
+        looks = {"color": colour, "linewidth": 2.2, "label": legible(f"mean of {label}")}
+        axes.plot(x[order], mean, **looks)
     axes.plot(x[order], now.values[order], color=INK, linewidth=1.8, label="reward function")
     for age, moment in enumerate(reversed(past[-RECENT:])):
         alpha = 0.75 * (1 - age / RECENT)

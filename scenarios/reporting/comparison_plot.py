@@ -8,6 +8,7 @@ import numpy as np
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.scenarios.reporting.style import (
     INK,
+    legible,
     line_styles,
     new_figure,
     share_legend,
@@ -52,7 +53,8 @@ def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:
 
 def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
     for standing in suite.standings:
-        axes.plot(PROFILE, standing.profile, label=standing.label, **styles[standing.label])
+        looks = styles[standing.label]
+        axes.plot(PROFILE, standing.profile, label=legible(standing.label), **looks)
     axes.set_title("performance profile")
     axes.set_xlabel("score")
     axes.set_ylabel("share of runs above")

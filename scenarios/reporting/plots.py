@@ -17,6 +17,7 @@ from gpbandits_env.scenarios.reporting.style import (
     INK,
     band,
     entitle,
+    legible,
     line_styles,
     new_figure,
     share_legend,
@@ -137,7 +138,7 @@ def draw_curves(
         axes.plot(at[forgotten], mean[forgotten], ".", color=style["color"], markersize=5)
         rounds = _shown(len(mean)) - 1
         at, mean, half = at[rounds], mean[rounds], half[rounds]
-        axes.plot(at, mean, label=name, **style)
+        axes.plot(at, mean, label=legible(name), **style)
         low = _reflected(mean, half) if panel.log else mean - half
         alpha = SHADE if len(lines) <= FEW else FAINT
         band(axes, at, low, mean + half, style["color"], alpha=alpha)

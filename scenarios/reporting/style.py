@@ -187,6 +187,7 @@ def new_figure(width: float, height: float) -> Iterator["Figure"]:
         figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         yield figure
+        _spell_out(figure)
 
 
 def line_style(index: int) -> Plain:
@@ -214,7 +215,6 @@ def write(
         StoreError: a file cannot be written.
     """
     files = files_of(stem, suffixes)
-    _spell_out(figure)
     with house_style(), ExitStack() as stack:
         parts = [stack.enter_context(writing(f, f.suffix[1:], reads)) for f in files]
         for file, part in zip(files, parts, strict=True):
@@ -225,21 +225,36 @@ def write(
 
 def _spell_out(figure: "Figure") -> None:
     r"""Draw a text as it is if its formula cannot be read, as in "$\frac{$"."""
-    from matplotlib.mathtext import MathTextParser
     from matplotlib.text import Text
 
-    parser = MathTextParser("path")
     for axes in figure.axes:
         axes.get_xticklabels(), axes.get_yticklabels()  # which makes those that words were set for
     for text in figure.findobj(Text):
-        if isinstance(text, Text) and text.get_text().count("$") > 1:
-            try:
-                parser.parse(text.get_text())
-            except ValueError:
-                if not text.get_wrap():
-                    text.set_parse_math(False)
-                else:  # matplotlib breaks lines as if it still parsed formulas
-                    text.set_text(re.sub(r"(?<!\\)\$", r"\\$", text.get_text()))
+        if isinstance(text, Text) and (escaped := _escaped(text.get_text())) != text.get_text():
+            if not text.get_wrap():
+                text.set_parse_math(False)
+            else:  # matplotlib breaks lines as if it still parsed formulas
+                text.set_text(escaped)
+
+
+def _escaped(words: str) -> str:
+    """The same words, with a backslash before each dollar if their formula cannot be read."""
+    from matplotlib.mathtext import MathTextParser
+
+    if words.count("$") > 1:
+        try:
+            MathTextParser("path").parse(words)
+        except ValueError:
+            return re.sub(r"(?<!\\)\$", r"\\$", words)
+    return words
+
+
+def legible(label: str) -> str:
+    """A label for a legend, which leaves out labels that begin with "_": a space of no width helps.
+
+    A legend is measured before `_spell_out`, so that a formula that cannot be read is escaped here.
+    """
+    return ("\u200b" if label.startswith("_") else "") + _escaped(label)
 
 
 def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:

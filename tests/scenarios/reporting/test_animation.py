@@ -56,6 +56,11 @@ def test_agents_without_a_belief_are_shown_too(drifting, tmp_path):
     assert len(frames_of(animate(drifting, "genie", tmp_path / "b.gif", rounds=2))) == 2
 
 
+def test_a_label_that_is_no_formula_is_drawn_as_it_is(drifting, tmp_path):
+    odd = replace(drifting, agents=(AgentEntry("$x_{$", "tv-gp-ucb"),))
+    assert len(frames_of(animate(odd, "$x_{$", tmp_path / "a.gif", rounds=2))) == 2
+
+
 def test_the_same_seed_gives_the_same_file(drifting, tmp_path):
     a = animate(drifting, "tv", tmp_path / "a.gif", rounds=2, seed=1).read_bytes()
     assert animate(drifting, "tv", tmp_path / "b.gif", rounds=2, seed=1).read_bytes() == a

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Panel
-from gpbandits_env.scenarios.reporting.plots import declared, draw_panel
+from gpbandits_env.scenarios.reporting import comparison_plot
+from gpbandits_env.scenarios.reporting.plots import declared, draw_panel, figure
 from gpbandits_env.scenarios.reporting.style import colour_of, new_figure
 from gpbandits_env.scenarios.reporting.tables import text
+from gpbandits_env.scenarios.results.comparison import compare
 from gpbandits_env.scenarios.results.curves import along, optimum_moves
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -75,3 +78,27 @@ def test_lines_have_their_agents_colours_whichever_are_drawn(run, tiny):
         draw_panel(axes, store, 0, Panel("average_regret"))
         (line,) = [line for line in axes.get_lines() if line.get_label() == "ei"]
         assert line.get_color() == colour_of("ei")
+
+
+LABELS = {"$x_{$", "_hidden", r"$\beta$", "random"}
+
+
+def in_legend(figure):
+    figure.canvas.draw()  # as a notebook does
+    return {
+        text.get_text().replace(r"\$", "$").strip("\u200b")
+        for text in figure.legends[0].get_texts()
+    }
+
+
+def test_plots_show_labels_whatever_matplotlib_reads_in_them(run, tiny):
+    agents = tuple(AgentEntry(label, "random") for label in sorted(LABELS))
+    odd = replace(tiny, title="$x_{$", agents=agents, alternatives=(), findings=())
+    with Store.open(run(scenario=odd).path) as store:
+        assert in_legend(figure(store)) == LABELS
+
+
+def test_comparisons_show_labels_whatever_matplotlib_reads_in_them():
+    regrets = {label: np.array([float(i), i + 0.5]) for i, label in enumerate(sorted(LABELS))}
+    suite = compare({"w": regrets}, resamples=10)
+    assert in_legend(comparison_plot.figure(suite)) == LABELS

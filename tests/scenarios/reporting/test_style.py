@@ -51,7 +51,7 @@ def test_a_formula_that_cannot_be_read_is_drawn_as_text(tmp_path):
         axes.set(title=words, xlabel=words)
         entitle(figure, r"bad $\frac{ $ " * 9)
         figure.legend()
-        files = write(figure, tmp_path / "a")
+    files = write(figure, tmp_path / "a")
     assert all(file.stat().st_size > 0 for file in files)
     drawn = files[1].read_text(encoding="utf-8")
     assert drawn.count("<!-- $\\frac{$ costs $5$ -->") >= 3
