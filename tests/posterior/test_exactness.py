@@ -117,7 +117,7 @@ def test_epsilon_one_brings_the_prior_back(make, dense_of, representation):
     posterior = make("matern32", representation, prior_mean=1.0)
     posterior.condition([1, 2, 3], [0.0, 1.0, 2.0])
     posterior.advance(1.0, dt=0.0)
-    assert posterior.mean[2] != 1.0
+    assert posterior.mean[1] < 0.9  # no time has passed
     posterior.advance(1.0)
     assert_equal(posterior, dense_of(posterior))
     dense = dense_of(posterior)
