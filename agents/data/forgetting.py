@@ -11,7 +11,7 @@ from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.arrays import Settings, share, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
-from gpbandits_env.temporal import MarkovTime, TemporalKernel, temporal_from_dict
+from gpbandits_env.temporal import MarkovTime, TemporalKernel, epsilon_per, temporal_from_dict
 
 # Data whose correlation with the present is below this have no effect.
 GONE = 1e-9
@@ -73,7 +73,7 @@ class Fade(Forgetting):
         log.fade(self.epsilon)
 
     def wait(self, dt: float, posterior: Posterior, log: ObservationLog) -> None:
-        epsilon = 1.0 - (1.0 - self.epsilon) ** dt
+        epsilon = epsilon_per(dt, self.epsilon)
         posterior.advance(epsilon)
         log.fade(epsilon, dt)
 

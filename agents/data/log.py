@@ -10,6 +10,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, Points, State
 from gpbandits_env.posterior import Posterior
+from gpbandits_env.temporal import epsilon_per
 
 
 class Entry(NamedTuple):
@@ -178,8 +179,7 @@ class ObservationLog:
             elif kept:  # the time after prior data passed all the same
                 kept[-1] = kept[-1]._replace(elapsed=kept[-1].elapsed + entry.elapsed)
         for i, entry in enumerate(kept):
-            faded = epsilon if entry.elapsed == 1.0 else 1.0 - (1.0 - epsilon) ** entry.elapsed
-            kept[i] = entry._replace(faded=faded)
+            kept[i] = entry._replace(faded=epsilon_per(entry.elapsed, epsilon))
         self._entries.clear()
         self._entries.extend(kept[-rounds:])
         self._begin(0)

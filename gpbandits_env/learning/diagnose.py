@@ -18,7 +18,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Empirical
 from gpbandits_env.learning.climbs import MOST_EPSILON
 from gpbandits_env.learning.data import Series
-from gpbandits_env.learning.fit import epsilon_interval, epsilon_per, fit, usual_gap
+from gpbandits_env.learning.fit import epsilon_interval, fit, usual_gap
 from gpbandits_env.learning.likelihood import log_marginal_likelihood
 from gpbandits_env.learning.time import TimeFit
 from gpbandits_env.learning.unknown_moments import MomentsSearch, epsilon_profiles, markov_basis
@@ -30,6 +30,7 @@ from gpbandits_env.temporal import (
     PeriodicTime,
     TemporalKernel,
     TemporalSum,
+    epsilon_per,
 )
 
 BAND = 0.95

@@ -24,6 +24,7 @@ from gpbandits_env.learning.priors import HyperPriors
 from gpbandits_env.learning.scaling import OutputScaling
 from gpbandits_env.learning.time import TimeFit
 from gpbandits_env.model import Model
+from gpbandits_env.temporal import epsilon_per
 
 # Twice the drop in log likelihood: the 95% chi-squared quantile with 1 degree of freedom.
 CHI2_95 = 3.841458820694124
@@ -207,11 +208,6 @@ def usual_gap(times: Iterable[Array]) -> float:
     """The median time from one to the next of each series of times; at least 1."""
     gaps = np.concatenate([np.diff(np.unique(own)) for own in times])
     return max(float(np.median(gaps)), 1.0) if len(gaps) else 1.0
-
-
-def epsilon_per(unit: float, epsilon: float) -> float:
-    """The epsilon per ``unit`` of the units of time in which it is given."""
-    return float(-np.expm1(unit * np.log1p(-epsilon)))
 
 
 def epsilon_interval(

@@ -18,6 +18,7 @@ from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.states import TemporalStates
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import BLOCK, observed_gain, whitener
+from gpbandits_env.temporal import decay
 
 REFRESH_EVERY = 4096
 # Parts of the largest prior variance: the rounding of the others, half of the least noise, and the
@@ -208,7 +209,7 @@ class ArmPosterior(Posterior):
             np.add(self.prior_mean, moments[0], out=self._mean)
             np.maximum(moments[1], 0.0, out=self._var)
             return
-        rho = (1.0 - epsilon) ** (0.5 * dt)
+        rho = decay(epsilon, dt)
         if rho == 1.0 or self.size == 0:
             return
         mean, var, scratch, inside = self._mean, self._var, self._scratch, self._representation

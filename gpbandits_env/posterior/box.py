@@ -1,6 +1,5 @@
 """A Gaussian-process posterior at any point of a box, updated one observation at a time."""
 
-import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from typing import ClassVar
@@ -27,6 +26,7 @@ from gpbandits_env.posterior.whitening import (
     root,
 )
 from gpbandits_env.samplers import BoxSampler, FourierFeatures, exact_features
+from gpbandits_env.temporal import log_decay
 
 # The least noise of an observation, relative to the largest prior variance. Below 1e-11 the stored
 # inverse, which multiplies the rounding of residual covariances with every point, can overflow.
@@ -431,7 +431,7 @@ class BoxPosterior(Posterior):
         if epsilon == 1.0:
             self._truncate(0)
         elif epsilon and data.count:
-            data.clock -= 0.5 * dt * math.log1p(-epsilon)
+            data.clock -= dt * log_decay(epsilon)
             dead = data.faded(FADED)
             if dead and dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
                 data.drop(dead)

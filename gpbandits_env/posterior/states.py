@@ -17,7 +17,7 @@ from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import Factor
-from gpbandits_env.temporal import TemporalKernel
+from gpbandits_env.temporal import TemporalKernel, decay
 
 # So many rows of one time are kept before they are folded; a round has few.
 FOLD_EVERY = 64
@@ -142,7 +142,7 @@ class TemporalStates(Representation):
     def _transition(self, epsilon: float, dt: float) -> tuple[Array, Array]:
         """The transition and the covariance of its noise, for one vector of temporal states."""
         if self._step is None or self._step[0] != (epsilon, dt) or not self.temporal.stationary:
-            carry = (1.0 - epsilon) ** (0.5 * dt) * self.temporal.transition(dt)
+            carry = decay(epsilon, dt) * self.temporal.transition(dt)
             noise = self.temporal.covariance(self.clock + dt)
             noise = noise - carry @ self.temporal.covariance(self.clock) @ carry.T
             self._step = (epsilon, dt), carry, 0.5 * (noise + noise.T)

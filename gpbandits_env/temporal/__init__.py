@@ -2,6 +2,9 @@
 
 from gpbandits_env.temporal.base import TEMPORAL as TEMPORAL
 from gpbandits_env.temporal.base import TemporalKernel as TemporalKernel
+from gpbandits_env.temporal.base import decay as decay
+from gpbandits_env.temporal.base import epsilon_per as epsilon_per
+from gpbandits_env.temporal.base import log_decay as log_decay
 from gpbandits_env.temporal.base import temporal_from_dict as temporal_from_dict
 from gpbandits_env.temporal.kinds import MarkovTime as MarkovTime
 from gpbandits_env.temporal.kinds import Matern32Time as Matern32Time

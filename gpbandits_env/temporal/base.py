@@ -7,12 +7,13 @@ The covariance of a drifting function is that in space times that in time,
 where t and s are times in rounds, and round 1 is at time 0.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Plain, Settings
+from gpbandits_env.arrays import LARGEST, Array, Plain, Settings
 from gpbandits_env.specs import Family, Parametric
 
 
@@ -87,6 +88,27 @@ def temporal_from_dict(spec: Settings | TemporalKernel) -> TemporalKernel:
         UnknownName: there is no such type, or the type has no such field.
     """
     return TEMPORAL.from_dict(spec)
+
+
+def log_decay(epsilon: float) -> float:
+    """The logarithm of the correlation sqrt(1 - epsilon) that is left after one round.
+
+    It is finite at epsilon = 1, where the correlation is 0 after any time, and 1 after none.
+    """
+    return 0.5 * math.log1p(-epsilon) if epsilon < 1.0 else -LARGEST
+
+
+def decay(epsilon: float, dt: float) -> float:
+    """The correlation (1 - epsilon)^(dt / 2) that is left after an elapsed time of dt rounds.
+
+    The power itself would lose a digit for each of dt. After one round it is that of eqs. (7)-(8).
+    """
+    return (1.0 - epsilon) ** 0.5 if dt == 1.0 else math.exp(dt * log_decay(epsilon))
+
+
+def epsilon_per(unit: float, epsilon: float) -> float:
+    """The epsilon per ``unit`` of the units of time in which it is given."""
+    return epsilon if unit == 1.0 else -math.expm1(2.0 * unit * log_decay(epsilon))
 
 
 def lags(t: Array, s: Array) -> Array:

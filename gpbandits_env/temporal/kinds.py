@@ -10,7 +10,7 @@ from scipy.special import ive
 
 from gpbandits_env.arrays import Array, all_of, listed, positive, share, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.temporal.base import TEMPORAL, TemporalKernel, lags
+from gpbandits_env.temporal.base import TEMPORAL, TemporalKernel, decay, lags, log_decay
 
 ONE = np.ones((1, 1))
 MOST_HARMONICS = 64
@@ -59,10 +59,10 @@ class MarkovTime(_OneState):
         object.__setattr__(self, "epsilon", share(self.epsilon, "epsilon"))
 
     def __call__(self, t: Array, s: Array) -> Array:
-        return np.asarray((1.0 - self.epsilon) ** (0.5 * lags(t, s)))
+        return np.asarray(np.exp(log_decay(self.epsilon) * lags(t, s)))
 
     def transition(self, dt: float) -> Array:
-        return np.array([[(1.0 - self.epsilon) ** (0.5 * dt)]])
+        return np.array([[decay(self.epsilon, dt)]])
 
 
 @dataclass(frozen=True)
@@ -266,10 +266,10 @@ class QuasiPeriodicTime(PeriodicTime):
         object.__setattr__(self, "epsilon", share(self.epsilon, "epsilon"))
 
     def __call__(self, t: Array, s: Array) -> Array:
-        return np.asarray(super().__call__(t, s) * (1.0 - self.epsilon) ** (0.5 * lags(t, s)))
+        return np.asarray(super().__call__(t, s) * np.exp(log_decay(self.epsilon) * lags(t, s)))
 
     def transition(self, dt: float) -> Array:
-        return np.asarray(super().transition(dt) * (1.0 - self.epsilon) ** (0.5 * dt))
+        return np.asarray(super().transition(dt) * decay(self.epsilon, dt))
 
 
 @dataclass(frozen=True)

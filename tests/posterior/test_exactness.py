@@ -127,6 +127,23 @@ def test_epsilon_one_brings_the_prior_back(make, dense_of, representation):
     assert_equal(posterior, dense)
 
 
+def test_a_long_gap_at_a_low_rate(make, dense_of, representation):
+    """The decay must be exact to 1e-12, as it is in a box, although 1 - epsilon is not."""
+    posterior = make("matern32", representation)
+    dense = dense_of(posterior)
+    box = BoxPosterior(Box([0.0], [1.0]), posterior.kernel, posterior.noise_var)
+    for arm in (3, 11, 17):
+        for thing in (posterior, dense):
+            thing.condition([arm], [1.0])
+            thing.advance(3e-9, dt=1e9)
+        box.condition(posterior.arms.coordinates[[arm]], [1.0])
+        box.advance(3e-9, dt=1e9)
+    mean, covariance = dense.moments()
+    in_box = box.moments(posterior.arms.coordinates)
+    for found in ((posterior.mean, posterior.var), in_box):
+        np.testing.assert_allclose(found, (mean, covariance.diagonal()), rtol=0.0, atol=1e-12)
+
+
 def test_a_very_long_silence(make, dense_of, representation):
     posterior = make("matern32", representation)
     dense = dense_of(posterior)

@@ -5,16 +5,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from scipy.special import ive
 
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.temporal import (
     TEMPORAL,
+    MarkovTime,
     Matern32Time,
     PeriodicTime,
     StaticTime,
     TemporalKernel,
     TemporalSum,
+    decay,
+    epsilon_per,
     temporal_from_dict,
 )
 
@@ -95,6 +99,34 @@ def test_the_formula_is_that_of_the_docstring(name):
     times = np.array([0.0, 0.5, 3.0, 17.0, 1000.0])
     expected = [[FORMULAS[name](t, s) for s in times] for t in times]
     np.testing.assert_allclose(temporal_from_dict(KERNELS[name])(times, times), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 3e-9, 0.003, 0.5, 1.0 - 1e-12])
+@pytest.mark.parametrize("dt", [1e-3, 1.0, 2.5, 1e3, 1e9])
+def test_decays_keep_their_digits_over_any_time(epsilon, dt):
+    with mp.workdps(50):
+        kept = (1 - mpf(epsilon)) ** (mpf(dt) / 2)
+        want, after = float(kept), float(1 - kept**2)
+    markov = MarkovTime(epsilon)
+    close = {"rel": 1e-13, "abs": 1e-300}
+    assert decay(epsilon, dt) == pytest.approx(want, **close)
+    assert markov.transition(dt).item() == pytest.approx(want, **close)
+    assert markov(np.zeros(1), np.array([dt])).item() == pytest.approx(want, **close)
+    assert epsilon_per(dt, epsilon) == pytest.approx(after, rel=1e-13)
+
+
+def test_one_round_decays_by_the_square_root_of_the_papers():
+    for epsilon in [0.0, 0.001, 0.01, 0.03, 0.3, 1.0]:
+        assert decay(epsilon, 1.0) == (1.0 - epsilon) ** 0.5
+        assert epsilon_per(1.0, epsilon) == epsilon
+
+
+def test_nothing_is_left_after_any_time_at_epsilon_one():
+    for dt in (1e-100, 0.5, 1.0, 1e150):
+        assert (decay(1.0, dt), epsilon_per(dt, 1.0), decay(0.0, dt)) == (0.0, 1.0, 1.0)
+    assert (decay(1.0, 0.0), epsilon_per(0.0, 1.0)) == (1.0, 0.0)
+    times = np.array([0.0, 1e-100, 1e150])
+    np.testing.assert_array_equal(MarkovTime(1.0)(times, times), np.eye(3))
 
 
 def test_the_noise_of_a_step_is_positive_semidefinite(kernel):
