@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, State, flag, frozen, positive, whole
+from gpbandits_env.arrays import LARGEST, Array, IntArray, State, flag, frozen, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
@@ -42,7 +42,8 @@ class ArmPosterior(Posterior):
     variance of all arms are computed anew when time passes; see `TemporalStates`.
 
     Without noise, or with very little, 2e-12 of the largest prior variance is added to that of the
-    noise, so that repeated arms and rounded covariances do no harm. `jitter` states the amount.
+    noise, so that repeated arms and rounded covariances do no harm. `jitter` states the amount. A
+    prior variance that grows with time counts as it is when time has passed.
 
     `posterior_on` makes a posterior and checks its arguments.
 
@@ -91,12 +92,7 @@ class ArmPosterior(Posterior):
         prior_var = representation.prior_var
         level, spread = float(prior_var.max()), float(np.ptp(prior_var))
         self._level = level if spread <= ROUNDING * level else None
-        # Without noise, the residual covariances of a smooth kernel soon consist of rounding, which
-        # grows without bound unless every observation has the same small noise.
-        self._least_noise = 2.0 * max(ROUNDING * level, np.finfo(float).tiny)
-        self._little_noise = LITTLE_NOISE * level
-        self._noise = max(self.noise_var, self._least_noise)
-        self._added = self._noise - self.noise_var
+        self._bound_noise(level)
         # After t observations var >= prior_var / (1 + t level / noise). While that is far above
         # rounding, var need not be clipped at 0.
         safe = float(prior_var.min()) / (SAFE * level or 1.0) - 1.0
@@ -172,6 +168,7 @@ class ArmPosterior(Posterior):
 
     def forget(self) -> None:
         self._representation.clear()
+        self._follow_growth()
         self._mean[:], self._var[:] = self.prior_mean, self._representation.prior_var
         self._counts[:] = 0.0
         self.size, self._since_refresh = 0, 0
@@ -199,12 +196,42 @@ class ArmPosterior(Posterior):
         check_state(state, entries, n=self._n, w=inside.width)
         inside.restore(state)
         self.put(state)
+        self._follow_growth()
         # Some rewards may have had less noise than the others.
         if not self._static or self._counts.sum() > self.size:
             self._positive_for = 0.0
 
+    def _bound_noise(self, level: float) -> None:
+        """Set what is added to the noise where the largest prior variance is ``level``.
+
+        Without noise, the residual covariances of a smooth kernel soon consist of rounding, which
+        grows without bound unless every observation has the same small noise.
+        """
+        self._least_noise = 2.0 * max(ROUNDING * level, np.finfo(float).tiny)
+        self._little_noise = LITTLE_NOISE * level
+        self._noise = max(self.noise_var, self._least_noise)
+        self._added = self._noise - self.noise_var
+
+    def _follow_growth(self, dt: float = 0.0) -> None:
+        """Bound the noise as the prior variance is after a time, if it grows with time.
+
+        Raises:
+            InvalidInput: it would be too large to compute with. Nothing has changed.
+        """
+        if self._moving is None or self._moving.temporal.stationary:
+            return
+        level = self._moving.level(dt)
+        if not level <= LARGEST:
+            raise InvalidInput(
+                f"after {dt:g} more rounds the temporal kernel {self.temporal.type_name!r} would "
+                f"have a prior variance of {level:g}, above {LARGEST:g}: let less time pass, in a "
+                "larger unit, or give it a lower rate"
+            )
+        self._bound_noise(level)
+
     def drift(self, epsilon: float, dt: float) -> None:
         if self._moving is not None:
+            self._follow_growth(dt)
             moments = self._moving.evolve(epsilon, dt)
             np.add(self.prior_mean, moments[0], out=self._mean)
             np.maximum(moments[1], 0.0, out=self._var)

@@ -49,7 +49,9 @@ class TemporalStates(Representation):
 
     def __init__(self, factor: Factor, temporal: TemporalKernel) -> None:
         size, rank = temporal.states, factor.rank
-        super().__init__(size * rank, temporal.spread(0.0) * factor.squared_norms())
+        norms = factor.squared_norms()
+        super().__init__(size * rank, temporal.spread(0.0) * norms)
+        self._largest = float(norms.max())
         self.factor, self.temporal, self.due = factor, temporal, FOLD_EVERY
         self._shape = size, rank
         self._states, self._state_covariance = np.zeros(self.width), np.empty((self.width,) * 2)
@@ -57,6 +59,10 @@ class TemporalStates(Representation):
         self._present: list[Array] = []
         self._step: tuple[tuple[float, float], Array, Array] | None = None
         self.clear()
+
+    def level(self, dt: float) -> float:
+        """The largest prior variance after an elapsed time; that of a random walk has no limit."""
+        return self.temporal.spread(self.clock + dt) * self._largest
 
     def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
         features = self.factor.row(arm)

@@ -223,6 +223,43 @@ def test_it_stays_exact_for_long(name):
     assert_equal(posterior, dense)
 
 
+@pytest.mark.parametrize("noise_var", [0.0, 0.01])
+def test_the_least_noise_follows_a_variance_that_grows(noise_var, same):
+    """Otherwise the noise falls below the rounding of the variances, and the mean explodes."""
+    arms, kernel = Arms.grid(9), SquaredExponential(0.3)
+
+    def new():
+        return posterior_on(arms, kernel, noise_var, temporal=WienerTime(1e6))
+
+    posterior, rng = new(), np.random.default_rng(0)
+    for _ in range(5):
+        posterior.advance(0.0, 1e9)
+        for arm in rng.permutation(18) % 9:
+            posterior.condition([arm], [np.sin(arm)])
+        np.testing.assert_allclose(posterior.mean, np.sin(np.arange(9.0)), atol=1e-3)
+    assert posterior.jitter == pytest.approx(2e-12 * 5e15, rel=1e-4)
+
+    restored = new()
+    restored.restore(posterior.snapshot())
+    for one in (posterior, restored):
+        one.condition([1, 1, 2], [0.5, -0.5, 0.0])
+    same(posterior.snapshot(), restored.snapshot())
+    posterior.forget()
+    posterior.condition([1], [0.5])
+    assert posterior.jitter == pytest.approx(0.0 if noise_var else 2e-12)
+
+
+def test_a_variance_that_would_grow_without_bound_is_refused(same):
+    posterior = posterior_on(*SPACES["line"], NOISE, temporal=WienerTime(1e100))
+    posterior.condition([1], [0.5])
+    before = posterior.snapshot()
+    with pytest.raises(InvalidInput, match=r"after 1e\+60 more rounds .*'wiener'.* lower rate"):
+        posterior.advance(0.0, 1e60)
+    same(before, posterior.snapshot())
+    posterior.advance(0.0, 1e40)
+    assert np.isfinite([posterior.mean, posterior.var]).all()
+
+
 def test_a_large_state_omits_the_stated_variance(monkeypatch):
     arms, kernel = Arms.grid(30), Matern32(0.3)
     monkeypatch.setattr(choose, "MOST_STATES", 10 * SEASON.states)
