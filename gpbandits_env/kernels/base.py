@@ -17,6 +17,9 @@ from gpbandits_env.specs import Family, Parametric, kinds_of
 Lengthscale = float | tuple[float, ...]
 # One over the square of a smaller number overflows a float.
 SMALLEST = 1e-150
+# Acquisitions take a variance below 1e-100 for 0, which avoids overflow, and data may reduce the
+# variance of a point by a factor of 1e12.
+LEAST_VARIANCE = 1e-80
 
 
 @dataclass(frozen=True)
@@ -193,8 +196,13 @@ KERNELS: Family[Kernel] = Family("kernel", Kernel)
 
 
 def hyper(value: float, name: str) -> float:
-    """A hyper-parameter: a number from 1e-150 to 1e150; InvalidInput for anything else."""
+    """A hyper-parameter: a number from 1e-150 (a variance: 1e-80) to 1e150, or InvalidInput."""
     number = positive(value, name)
+    if name == "variance" and number < LEAST_VARIANCE:
+        raise InvalidInput(
+            f"a kernel's variance must be at least {LEAST_VARIANCE:g}, got {value!r}: agents take "
+            "values that vary less for known; give the rewards in a smaller unit"
+        )
     if number < SMALLEST:
         raise InvalidInput(f"{name} must be at least {SMALLEST:g}, got {value!r}")
     return number

@@ -14,7 +14,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Stationary
 
 # A variance of standardized rewards, times the square of these, is valid for a kernel.
-LEAST_SD, MOST_SD = 1e-70, 1e70
+LEAST_SD, MOST_SD = 1e-35, 1e70
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class OutputScaling:
     def var(self) -> float:
         """The factor that converts variances of standardized rewards to units of the rewards.
 
-        It is sd^2, limited to the range from 1e-140 to 1e140. Beyond this range the kernel variance
+        It is sd^2, limited to the range from 1e-70 to 1e140. Beyond this range the kernel variance
         and the noise are wrong by the same factor. Posterior means depend only on their ratio, so
         they stay correct.
         """

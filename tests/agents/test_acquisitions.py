@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from gpbandits_env import agents
 from gpbandits_env.agents.acquisitions.functions import (
     FAR,
     KNOWN,
@@ -24,6 +25,10 @@ from gpbandits_env.agents.acquisitions.functions import (
     log_h_and_slopes,
     mills,
 )
+from gpbandits_env.domains import Arms
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.kernels.base import LEAST_VARIANCE
+from gpbandits_env.problem import Problem
 
 mp = mpmath.mp.clone()
 mp.dps = 50
@@ -301,3 +306,17 @@ def test_without_noise_augmented_ei_is_ei():
         np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-9)
     known = augmented.gradient(np.array([0.2, 0.5]), np.zeros(2))
     assert np.isfinite(known).all()
+
+
+def test_no_arm_counts_as_known_at_the_least_variance_of_a_kernel():
+    """Without noise, data reduce a variance by a factor of about 1e12."""
+    actions = []
+    for variance in (1.0, LEAST_VARIANCE):
+        problem = Problem(Arms.grid(40), SquaredExponential(0.2, variance), 0.0)
+        agent = agents.make("ei", problem, seed=0)
+        for _ in range(12):
+            action = agent.ask()
+            agent.tell(action, np.sqrt(variance) * np.sin(7.0 * action / 40))
+            actions.append(action.item())
+    assert actions[:12] == actions[12:]
+    assert len(set(actions)) > 6

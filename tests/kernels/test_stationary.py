@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern12, Matern32, Matern52, SquaredExponential
+from gpbandits_env.kernels import Matern12, Matern32, Matern52, SquaredExponential, kernel_from_dict
+from gpbandits_env.kernels.base import LEAST_VARIANCE
 
 LENGTHSCALE, VARIANCE = 0.6, 1.7
 FORMULAS = {
@@ -70,3 +71,15 @@ def test_se_splits_over_the_axes_with_one_lengthscale_each():
 def test_ard_of_another_dimension_is_refused():
     with pytest.raises(InvalidInput, match=r"2 lengthscales.*3 coordinates"):
         SquaredExponential((0.2, 0.3)).check_points(np.zeros((4, 3)))
+
+
+def test_a_variance_that_agents_would_take_for_zero_is_refused():
+    says = "a kernel's variance must be at least 1e-80, got .*; give the rewards in a smaller unit"
+    kernel = Matern52(0.3, LEAST_VARIANCE)
+    for make in (
+        lambda: Matern52(0.3, 1e-81),
+        lambda: kernel.scaled(0.1),
+        lambda: kernel_from_dict({"type": "linear", "variance": 1e-150}),
+    ):
+        with pytest.raises(InvalidInput, match=says):
+            make()

@@ -28,7 +28,7 @@ def test_values_and_gradients(name):
     np.testing.assert_allclose(gradients, slopes, atol=1e-10)
 
 
-@pytest.mark.parametrize("variance", [1e-140, 1e140])
+@pytest.mark.parametrize("variance", [1e-80, 1e140])
 def test_values_of_any_size_are_those_of_size_one_in_other_units(variance):
     ours, plain = (
         FourierFeatures(Matern32(0.3, v), 3, 64, np.random.default_rng(0)) for v in (variance, 1.0)
