@@ -220,10 +220,10 @@ class ArmPosterior(Posterior):
         """
         if self._moving is None or self._moving.temporal.stationary:
             return
-        level = self._moving.level(dt)
+        level, kernel = self._moving.level(dt), self._moving.temporal.type_name
         if not level <= LARGEST:
             raise InvalidInput(
-                f"after {dt:g} more rounds the temporal kernel {self.temporal.type_name!r} would "
+                f"after {dt:g} more rounds the temporal kernel {kernel!r} would "
                 f"have a prior variance of {level:g}, above {LARGEST:g}: let less time pass, in a "
                 "larger unit, or give it a lower rate"
             )

@@ -70,6 +70,12 @@ class Posterior(Stateful, ABC):
     (k,); in a box, points are (k, d). Hallucinated points are observed without a reward: they
     reduce the variance and leave the mean unchanged.
 
+    With little noise, the mean is less exact than the variance, because small differences between
+    rewards decide it. If the noise variance is a share r of the kernel's, its error may reach
+    1e-13 / r, relative to the largest mean, where rewards contradict the model, such as different
+    rewards of one point (measured at r = 1e-9: 2e-7 on arms and 3e-5 in boxes, at 1e-10: 6e-6 and
+    1e-4, at 1e-11: 1e-4 on arms). For rewards that the model explains, it stays below 1e-7.
+
     Attributes:
         domain: the arms or the box.
         kernel: k, the prior covariance.

@@ -57,7 +57,8 @@ def posterior_on(
         noise_var: the variance of the noise on a reward, at least 0.
         prior_mean: a number, or one per arm, (n,).
         representation: "rows" (data space), "coefficients" (for kernels with small numerical rank
-            on the arms), or "auto", the cheaper of the two. Both are exact to 1e-8; "coefficients"
+            on the arms), or "auto", the cheaper of the two. Both are exact to 1e-8 if the noise
+            variance is at least 1e-5 of the kernel's; for less, see `Posterior`. "coefficients"
             omits a variance of at most 1e-10 noise_var per arm.
         horizon: for "auto", the expected number of observations; 1000 if it is unknown.
         temporal: if given, the covariance in time. The representation is then "auto", a Kalman

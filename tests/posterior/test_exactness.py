@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.kernels import Matern32, SquaredExponential
+from gpbandits_env.kernels import Matern32, Matern52, SquaredExponential
 from gpbandits_env.posterior import BoxPosterior, covariances, posterior_on
 from gpbandits_env.posterior.arms import ArmPosterior
+from gpbandits_env.posterior.box import LEAST_NOISE
 from gpbandits_env.posterior.dense_rows import DenseRows
 
 TOLERANCE = {"rtol": 0.0, "atol": 1e-8}
@@ -293,3 +295,48 @@ def test_observed_arms(make, representation):
     assert posterior.observed.tolist() == [1, 3, 7]
     posterior.forget()
     assert posterior.observed.tolist() == []
+
+
+def exact_moments(kernel, points, noise_var, seen, rewards):
+    """Mean and variance at all points by the dense formula in 50 digits."""
+    with mp.workdps(50):
+        x = [[mpf(float(c)) for c in row] for row in points]
+        prior = mp.matrix(len(x), len(x))
+        for i, j in np.ndindex(len(x), len(x)):
+            r = mp.norm(mp.matrix(x[i]) - mp.matrix(x[j])) / mpf(kernel.lengthscale)
+            a = mp.sqrt(5) * r
+            smooth = isinstance(kernel, SquaredExponential)
+            prior[i, j] = mp.exp(-r * r / 2) if smooth else (1 + a + a * a / 3) * mp.exp(-a)
+        cross = mp.matrix([[prior[i, j] for j in seen] for i in range(len(x))])
+        gram = mp.matrix([[prior[i, j] for j in seen] for i in seen])
+        white = mp.inverse(gram + mpf(noise_var) * mp.eye(len(seen)))
+        mean = cross * (white * mp.matrix(rewards.tolist()))
+        weights = cross * white
+        var = [1 - mp.fdot(weights[i, :], cross[i, :]) for i in range(len(x))]
+        return np.array([float(m) for m in mean]), np.array([float(v) for v in var])
+
+
+@pytest.mark.parametrize("noise_var", [1e-5, 1e-9, 1e-10, 1e-11])
+@pytest.mark.parametrize("kernel", [SquaredExponential(0.2), Matern52(0.2)])
+@pytest.mark.parametrize("shape", [20, (5, 4)])
+def test_how_exact_the_mean_is_with_little_noise(kernel, shape, noise_var):
+    """For rewards of the model, and for those that contradict it; see `Posterior`."""
+    arms, rng = Arms.grid(shape), np.random.default_rng(4)
+    points = arms.coordinates
+    seen = rng.integers(arms.size, size=30)
+    f = np.linalg.cholesky(kernel(points) + 1e-13 * np.eye(arms.size)) @ rng.normal(size=arms.size)
+    known = f[seen] + np.sqrt(noise_var) * rng.normal(size=30)
+    for rewards, bound in ((known, 1e-7), (rng.normal(size=30), 1e-13 / noise_var)):
+        on_arms = posterior_on(arms, kernel, noise_var, representation="rows")
+        in_box = BoxPosterior(Box(points.min(axis=0), points.max(axis=0)), kernel, noise_var)
+        for arm, reward in zip(seen, rewards, strict=True):
+            on_arms.condition([arm], [reward])
+            in_box.condition(points[[arm]], [reward])
+        found = [(on_arms.mean, on_arms.var)]
+        if noise_var >= LEAST_NOISE:  # otherwise a box adds to the noise
+            found.append(in_box.moments(points))
+        wanted = exact_moments(kernel, points, noise_var, seen.tolist(), rewards)
+        size = max(1.0, np.abs(wanted[0]).max())
+        for mean, var in found:
+            np.testing.assert_allclose(mean, wanted[0], rtol=0.0, atol=bound * size)
+            np.testing.assert_allclose(var, wanted[1], rtol=0.0, atol=1e-8)
