@@ -177,7 +177,7 @@ def _problem(source: object, overrides: Plain) -> Problem:
         )
     # Gymnasium keeps the horizon in the spec of the outer wrapper; a bare environment has none.
     horizon = getattr(spec, "max_episode_steps", None)
-    if problem.horizon is None and horizon is not None:
+    if horizon is not None and (problem.horizon is None or horizon < problem.horizon):
         problem = problem.replaced(horizon=horizon)
     if "kernel" in overrides:
         overrides["kernel"] = kernel_from_dict(overrides["kernel"])

@@ -56,6 +56,11 @@ class Bandit:
         """The standard deviation of the noise on a reward."""
         return float(np.sqrt(self.noise_var))
 
+    def horizon(self, most: int | None) -> int | None:
+        """The number of rounds of an episode of at most so many; None if there is no end."""
+        ends = [end for end in (most, self.process.rounds) if end is not None]
+        return min(ends, default=None)
+
     def action_space(self, selective: bool = False, discrete: bool = False) -> Space:
         """A batch of actions, or one arm; if selective, a pair of these and which to observe.
 

@@ -41,8 +41,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
 
     Observation: ``{"actions": (m,) arms or (m, d) points, "rewards": (m,), "round": (1,)}``
     of the last round; at round 0, zeros (in a box the low corner). The reward of a step is the sum
-    of the m rewards. ``terminated`` and ``truncated`` stay False: the horizon is Gymnasium's
-    ``max_episode_steps``.
+    of the m rewards. ``terminated`` stays False, and ``truncated`` too unless there are no further
+    functions (a recording ends): the horizon is Gymnasium's ``max_episode_steps``.
 
     Info of a step: ``noiseless_rewards`` (m,), their ``regret`` (m,), ``cumulative_regret``,
     ``simple_regret``, and ``optimum`` and ``best_action`` of the last round; see
@@ -142,7 +142,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
 
         It does not depend on the options of a reset.
         """
-        horizon = self.spec.max_episode_steps if self.spec is not None else None
+        horizon = self._made.horizon(None if self.spec is None else self.spec.max_episode_steps)
         late = None if self._delays is None else self._delays.most
         return replace(self._made.problem, horizon=horizon, max_delay=late)
 
@@ -229,12 +229,10 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             action: (m,) arms, or (m, d) points in a box; with discrete actions an arm; if selective
                 a pair of these and (m,) booleans (or 0 and 1).
         Raises:
-            NotReset: before the first `reset`.
+            NotReset: before the first `reset`, or after the last function of a recording.
             InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.
         """
-        episode = self._episode
-        if episode is None:
-            raise NotReset("step() was called before reset()")
+        episode = self._running()
         observed: BoolArray | None = None
         if self.selective:
             action, observed = split_action(action, (self._batch_size,))
@@ -275,7 +273,20 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             observation["observed"] = observed.astype(np.int8)
         if self._contextual:
             observation["context"] = episode.path.context(self._round + 1)
-        return observation, float(np.add.reduce(rewards)), False, False, info
+        truncated = self._round == episode.path.rounds
+        return observation, float(np.add.reduce(rewards)), False, truncated, info
+
+    def _running(self) -> Episode:
+        """The episode, which is not over."""
+        if self._episode is None:
+            raise NotReset("step() was called before reset()")
+        if self._round == self._episode.path.rounds:
+            raise NotReset(
+                f"the episode is over, because the recording ended after round {self._round}: call "
+                "reset(), or make the environment with repeat=True, so that the first row follows "
+                "the last"
+            )
+        return self._episode
 
     def attach(self, agent: object) -> None:
         """Show this agent's belief in pictures from now on; None shows none.

@@ -86,7 +86,7 @@ class TableArguments(Arguments):
         """The reward process of the rows that are not used for the covariance."""
         if contexts is None:
             return TableProcess(arms, rows)
-        return ShuffledProcess(arms, rows, contexts=contexts)
+        return ShuffledProcess(arms, rows, contexts)
 
     def _recorded(
         self, columns: Sequence[int | str] | None = None, epsilon: float | None = None
@@ -141,15 +141,16 @@ class TableArguments(Arguments):
 class ReplayArguments(TableArguments):
     """A bandit on recorded readings: each round's function is the next row of the table.
 
-    It is like `Table`, but the test rows are the functions of successive rounds. After the last row
-    the first one follows again. Agents may also know the training rows in their order, as the
-    history before the first test row (`Problem.history`).
+    It is like `Table`, but the test rows are the functions of successive rounds. The episode is
+    truncated at the end of the last row. Agents may also know the training rows in their order, as
+    the history before the first test row (`Problem.history`).
 
     Args:
         columns: the columns to keep as arms, by index or name; by default all.
         starts: the test rows at which an episode may begin, of which one is drawn uniformly; by
             default the first row.
         epsilon: the drift in the agents' model, e.g. as learned from the training rows.
+        repeat: whether the first test row follows the last one, so that an episode has no end.
     Raises:
         InvalidInput: as for `Table`, or the table does not have the columns or starts.
     Source: bogunovic2016, Section 5.2.
@@ -158,13 +159,14 @@ class ReplayArguments(TableArguments):
     columns: Sequence[int | str] | None = None
     starts: Sequence[int] = (0,)
     epsilon: float | None = None
+    repeat: bool = False
     in_order: ClassVar[bool] = True
 
     def bandit(self) -> Bandit:
         return self._recorded(self.columns, self.epsilon)
 
     def _process(self, arms: Arms, rows: Array, contexts: Points | None) -> RewardProcess:
-        return ReplayProcess(arms, rows, listed(self.starts, "starts"), contexts)
+        return ReplayProcess(arms, rows, listed(self.starts, "starts"), contexts, self.repeat)
 
 
 class ObservedContexts(NamedTuple):

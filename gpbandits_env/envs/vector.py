@@ -102,6 +102,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._simple: Array = np.full(num_envs, np.inf)
         self._round: IntArray = np.zeros(num_envs, dtype=np.int64)
         self._over: BoolArray = np.zeros(num_envs, dtype=np.bool_)
+        self._last: Array = np.full(num_envs, np.inf)  # the last round
         # The last observation.
         self._first = bandit.first_observation()["actions"]
         self._actions = np.stack([self._first] * num_envs)
@@ -112,7 +113,8 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     def problem(self) -> Problem:
         """What an agent of a single instance may know."""
         late = None if self._delays is None else self._delays.most
-        return replace(self.bandit.problem, horizon=self._horizon, max_delay=late)
+        horizon = self.bandit.horizon(self._horizon)
+        return replace(self.bandit.problem, horizon=horizon, max_delay=late)
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -218,7 +220,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
                 seen = None if observed is None else observed[i]
                 viewer.record(self._actions[i], rewards[i], regret[i], seen)
         ended = np.zeros(self.num_envs, dtype=np.bool_)
-        truncated = ended.copy() if self._horizon is None else self._round >= self._horizon
+        truncated = self._round >= self._last
         late = rewards if self._mail is None else self._mail.observation()["rewards"]
         totals = np.add.reduce(late, axis=1)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and truncated.any():
@@ -390,6 +392,8 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         """Set what an instance simulates from now on."""
         self._functions[i] = episode.path.function
         self._parameters[i] = parameters
+        ends = [end for end in (self._horizon, episode.path.rounds) if end is not None]
+        self._last[i] = min(ends, default=np.inf)
         # Once an instance moves or has noise inside, all instances are checked for these.
         self._moves = self._moves or bandit.process.moves
         self._inside = self._inside or episode.inside is not None

@@ -20,9 +20,11 @@ class RewardPath(ABC):
 
     Attributes:
         function: the function of the current round.
+        rounds: the number of rounds that there are; None if there is no end.
     """
 
     function: Function
+    rounds: int | None = None
 
     @abstractmethod
     def advance(self) -> None:
@@ -50,10 +52,12 @@ class RewardProcess(ABC):
     Attributes:
         domain: the arms or the box of the functions.
         moves: whether the function can change within an episode.
+        rounds: the number of rounds of the shortest episode; None if there is no end.
     """
 
     domain: Domain
     moves: bool = True
+    rounds: int | None = None
 
     @abstractmethod
     def begin(self, rng: np.random.Generator) -> RewardPath:
@@ -112,7 +116,7 @@ class StaticProcess(RewardProcess):
 class RoundPath(RewardPath):
     """A path that is determined by the episode's draw: f_t is ``at(drawn, t)``."""
 
-    __slots__ = ("_at", "_drawn", "_known", "_round", "function")
+    __slots__ = ("_at", "_drawn", "_known", "_round", "function", "rounds")
 
     def __init__(
         self,
@@ -120,8 +124,10 @@ class RoundPath(RewardPath):
         drawn: Drawn,
         round_: int = 1,
         known: Callable[[Drawn, int], Points] | None = None,
+        rounds: int | None = None,
     ) -> None:
         self._at, self._drawn, self._round, self._known = at, drawn, round_, known
+        self.rounds = rounds
         self.function = at(drawn, round_)
 
     def context(self, t: int) -> Points:
@@ -157,13 +163,14 @@ class TableProcess(StaticProcess):
 
 
 class ReplayProcess(RewardProcess):
-    """The rows of a table in order, one per round; the first row follows the last.
+    """The rows of a table in order, one per round; the episode ends with the last row.
 
     Args:
         arms: the n arms.
         table: (rows, n) values.
         starts: the rows at which an episode may begin; one is drawn uniformly.
         contexts: the context of each row, (rows,) or (rows, q), if there are contexts.
+        repeat: whether the first row follows the last, without end.
     Raises:
         InvalidInput: the table has no rows, not n columns, or numbers that are not finite; or a
             start is not a row.
@@ -175,8 +182,9 @@ class ReplayProcess(RewardProcess):
         table: Array,
         starts: Sequence[int] = (0,),
         contexts: Points | None = None,
+        repeat: bool = False,
     ) -> None:
-        self._contexts = contexts
+        self._contexts, self._repeat = contexts, repeat
         self.domain: Arms = arms
         values = _rows(arms, table)
         if not starts or any(whole(row, "starts", 0) >= len(values) for row in starts):
@@ -184,6 +192,8 @@ class ReplayProcess(RewardProcess):
         self._starts = starts
         self._bounds = float(values.min()), float(values.max())
         self._functions = [ArmFunction(row) for row in values]
+        if not repeat:
+            self.rounds = len(values) - max(starts)
 
     def begin(self, rng: np.random.Generator) -> RoundPath:
         return self._path({"start": self._starts[int(rng.integers(len(self._starts)))]})
@@ -195,7 +205,9 @@ class ReplayProcess(RewardProcess):
         return self._path({"start": start}, whole(state["round"], "round"))
 
     def _path(self, drawn: Drawn, round_: int = 1) -> RoundPath:
-        return RoundPath(self.at, drawn, round_, None if self._contexts is None else self.context)
+        known = None if self._contexts is None else self.context
+        rounds = None if self._repeat else len(self._functions) - int(drawn["start"])
+        return RoundPath(self.at, drawn, round_, known, rounds)
 
     def context(self, drawn: Drawn, round_: int) -> Points:
         """The context of a round, a new array (1,) or (1, q)."""
@@ -211,15 +223,22 @@ class ReplayProcess(RewardProcess):
         return self._functions[self._row(drawn, round_)]
 
     def _row(self, drawn: Drawn, round_: int) -> int:
-        """The row of a round."""
-        return int(drawn["start"] + round_ - 1) % len(self._functions)
+        """The row of a round; the last one also for the context that is shown after it."""
+        row, rows = int(drawn["start"] + round_ - 1), len(self._functions)
+        return row % rows if self._repeat else min(row, rows - 1)
 
 
 class ShuffledProcess(ReplayProcess):
-    """The rows of a table in an order that is drawn at each reset, one per round.
+    """The rows of a table in an order that is drawn at each reset, one per round, without end.
 
-    The arguments are those of `ReplayProcess`, without starts.
+    Args:
+        arms: the n arms.
+        table: (rows, n) values.
+        contexts: the context of each row, (rows,) or (rows, q).
     """
+
+    def __init__(self, arms: Arms, table: Array, contexts: Points) -> None:
+        super().__init__(arms, table, contexts=contexts, repeat=True)
 
     def begin(self, rng: np.random.Generator) -> RoundPath:
         return self._path({"order": rng.permutation(len(self._functions))})

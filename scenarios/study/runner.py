@@ -134,19 +134,27 @@ def make_env(env: str, kwargs: Settings, horizon: int) -> gym.Env[Any, Any]:
     """A new environment with a horizon.
 
     Raises:
-        InvalidInput: the environment does not exist, needs a package that is not installed, or
-            refuses the keywords.
+        InvalidInput: the environment does not exist, needs a package that is not installed, refuses
+            the keywords, or has fewer rounds.
     """
     if "max_episode_steps" in kwargs:
         raise InvalidInput("max_episode_steps is the horizon of the scenario: set that instead")
     if not isinstance(mode := kwargs.get("render_mode"), str | None):
         raise InvalidInput(f"render_mode must be a string, such as 'rgb_array', got {shown(mode)}")
     try:
-        return gym.make(env, max_episode_steps=horizon, disable_env_checker=True, **kwargs)
+        made = gym.make(env, max_episode_steps=horizon, disable_env_checker=True, **kwargs)
     except GPBanditsError:  # some of these are a TypeError too
         raise
     except (gym.error.Error, ImportError, TypeError) as error:  # a package may not be installed
         raise InvalidInput(f"environment {env!r}: {error}") from error
+    problem = getattr(made.unwrapped, "problem", None)
+    if problem is not None and (problem.horizon or horizon) < horizon:
+        raise InvalidInput(
+            f"the horizon is {horizon}, but the recording ends after {problem.horizon} rounds: use "
+            "a shorter horizon, other starts, or repeat=True, so that the first row follows the "
+            "last"
+        )
+    return made
 
 
 def forget_environments() -> None:

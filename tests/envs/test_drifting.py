@@ -202,9 +202,9 @@ def test_the_grid_of_a_function_covers_its_usual_box():
         made(kernel={"type": "se", "lengthscale": [1.0, 1.0, 1.0]})
 
 
-def test_a_replay_plays_the_rows_in_order_and_again():
+def test_a_replay_plays_the_rows_in_order_and_with_repeat_again():
     table = np.random.default_rng(0).normal(size=(12, 4))
-    env = gym.make("gpbandits/Replay-v0", readings=table, train_fraction=0.5)
+    env = gym.make("gpbandits/Replay-v0", readings=table, train_fraction=0.5, repeat=True)
     path = functions(env, 0, 8)
     np.testing.assert_array_equal(path, np.concatenate([table[6:], table[6:8]]))
     some = gym.make("gpbandits/Replay-v0", readings=table, columns=[3, 1], starts=[2])

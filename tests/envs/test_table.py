@@ -1,13 +1,16 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 
 import gpbandits_env  # noqa: F401
+from gpbandits_env import agents
 from gpbandits_env.datasets import Readings
 from gpbandits_env.envs import Replay, Table
 from gpbandits_env.envs.table import split
-from gpbandits_env.errors import InvalidInput, MissingData, UnknownName
+from gpbandits_env.errors import InvalidInput, MissingData, NotReset, UnknownName
 
 ROWS = np.random.default_rng(0).normal(np.arange(4.0), size=(30, 4))
 
@@ -137,10 +140,73 @@ def test_readings_far_from_zero_pass_gymnasiums_checker(offset):
 
 
 def test_replay_plays_the_rows_in_order_and_begins_anew():
-    env = Replay(readings=ROWS, columns=[2, 0], starts=[1], epsilon=0.1)
+    env = Replay(readings=ROWS, columns=[2, 0], starts=[1], epsilon=0.1, repeat=True)
     assert env.problem.epsilon == 0.1
     _, rows = split(ROWS[:, [2, 0]], 2 / 3)
     env.reset(seed=0)
     for t in range(len(rows) + 2):
         values = env.step([t % 2])[-1]["noiseless_rewards"]
         assert values[0] == rows[(1 + t) % len(rows), t % 2]
+
+
+def test_a_replay_ends_with_its_last_row():
+    readings = np.random.default_rng(0).normal(size=(12, 4))
+    made = {"readings": readings, "train_fraction": 0.5}
+    env = gym.make("gpbandits/Replay-v0", starts=[2], **made)
+    assert env.unwrapped.problem.horizon == 4
+    for _ in range(2):
+        env.reset(seed=0)
+        ends = [env.step([1])[2:4] for _ in range(4)]
+        assert ends == [(False, False)] * 3 + [(False, True)]
+        with pytest.raises(ResetNeeded, match=r"after round 4: call reset\(\), .*repeat=True"):
+            env.step([1])
+    state = env.unwrapped.snapshot()
+    again = gym.make("gpbandits/Replay-v0", starts=[2], **made).unwrapped
+    again.restore(state)
+    with pytest.raises(NotReset, match="round 4"):
+        again.step([1])
+    endless = gym.make("gpbandits/Replay-v0", starts=[2], repeat=True, **made)
+    endless.reset(seed=0)
+    values = [endless.step([1])[4]["noiseless_rewards"][0] for _ in range(9)]
+    np.testing.assert_array_equal(values, readings[[8, 9, 10, 11, 6, 7, 8, 9, 10], 1])
+    assert endless.unwrapped.problem.horizon is None
+    assert [agents.make("ei", e).problem.horizon for e in (env, endless)] == [4, 1000]
+    short = gym.make("gpbandits/Replay-v0", max_episode_steps=3, **made)
+    assert agents.make("ei", short).problem.horizon == 3
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_a_vector_of_replays_ends_each_with_its_last_row(mode):
+    readings = np.random.default_rng(0).normal(size=(12, 4))
+    made = {"readings": readings, "train_fraction": 0.5, "starts": [1, 3]}
+    both = [
+        gym.make_vec(
+            "gpbandits/Replay-v0",
+            5,
+            vectorization_mode="sync",
+            vector_kwargs={"autoreset_mode": AutoresetMode(mode)},
+            **made,
+        ),
+        gym.make_vec("gpbandits/Replay-v0", 5, autoreset_mode=mode, **made),
+    ]
+    for envs in both:
+        envs.reset(seed=3)
+    lengths = set()
+    for _ in range(14):
+        theirs, ours = (envs.step(np.ones((5, 1), int)) for envs in both)
+        for part in (1, 2, 3):
+            np.testing.assert_array_equal(ours[part], theirs[part])
+        np.testing.assert_array_equal(ours[0]["round"], theirs[0]["round"])
+        if mode == "NextStep":
+            lengths.update(ours[0]["round"][ours[3], 0].tolist())
+    if mode == "NextStep":
+        assert lengths == {3, 5}
+
+
+def test_the_context_after_the_last_row_is_the_last_one_again():
+    readings = np.random.default_rng(0).normal(size=(12, 4))
+    made = {"train_fraction": 0.5, "contexts": {"columns": [1]}}
+    env = gym.make("gpbandits/Replay-v0", readings=readings, **made)
+    env.reset(seed=0)
+    seen = [env.step([1])[0]["context"][0, 0] for _ in range(6)]
+    np.testing.assert_array_equal(seen, readings[[7, 8, 9, 10, 11, 11], 1])

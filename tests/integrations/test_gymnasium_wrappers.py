@@ -20,7 +20,7 @@ WORLDS = {
     "gpbandits/MarkovGP-v0": {"grid": [6, 5]},
     "gpbandits/Drifting-v0": {"grid": [6]},
     "gpbandits/Table-v0": {"readings": READINGS},
-    "gpbandits/Replay-v0": {"readings": READINGS},
+    "gpbandits/Replay-v0": {"readings": READINGS, "repeat": True},
     "gpbandits/Task-v0": {"task": "ackley", "grid": 6},
 }
 IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))

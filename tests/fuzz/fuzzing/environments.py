@@ -33,7 +33,7 @@ SMALL: dict[str, tuple[dict[str, Any], ...]] = {
         {"readings": TABLE, "contexts": {"columns": [1]}, "context_kernel": KERNELS[0]},
     ),
     "gpbandits/Replay-v0": (
-        {"readings": TABLE, "columns": [0, 3], "starts": [0, 1]},
+        {"readings": TABLE, "columns": [0, 3], "starts": [0, 1], "repeat": True},
         {"readings": TABLE, "contexts": {"clock": 4, "parts": 2}, "context_kernel": KERNELS[0]},
         {"readings": TABLE, "contexts": {"columns": [1]}},
     ),

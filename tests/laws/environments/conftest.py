@@ -16,6 +16,8 @@ AHEAD = 32
 # The maximum of a smooth function in a box takes a third of the time.
 SMOOTH = {"type": "matern52", "lengthscale": 0.6}
 TABLE = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist()
+# Some laws take more rounds than the table has rows.
+REPEATED = {"readings": TABLE, "repeat": True}
 
 # Arguments to try an environment with; one that is not here is tried with its defaults.
 EXAMPLES = {
@@ -53,10 +55,10 @@ EXAMPLES = {
         },
     ],
     "gpbandits/Replay-v0": [
-        {"readings": TABLE, "batch_size": 2, "noise_var": 0.1},
-        {"readings": TABLE, "columns": [0, 3, 4], "starts": list(range(10))},
-        {"readings": TABLE, "contexts": {"clock": 7, "parts": 3}, "starts": [0, 4]},
-        {"readings": TABLE, "contexts": {"columns": [1, 2]}, "noise_var": 0.1},
+        {**REPEATED, "batch_size": 2, "noise_var": 0.1},
+        {**REPEATED, "columns": [0, 3, 4], "starts": list(range(10))},
+        {**REPEATED, "contexts": {"clock": 7, "parts": 3}, "starts": [0, 4]},
+        {**REPEATED, "contexts": {"columns": [1, 2]}, "noise_var": 0.1},
     ],
     "gpbandits/Task-v0": [
         {"task": "ackley", "box": [[-5.0] * 3, [5.0] * 3], "batch_size": 2, "noise_var": 0.1},

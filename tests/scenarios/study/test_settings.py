@@ -15,6 +15,7 @@ from gpbandits_env.scenarios.study.files import (
     read,
     with_settings,
 )
+from gpbandits_env.scenarios.study.runner import make_env
 
 SE = registry.get("bogunovic2016/se")
 
@@ -117,6 +118,14 @@ def test_a_wrong_setting_is_one_line_and_exit_code_2(cli, setting, says):
     assert result.exit_code == 2
     assert says in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_horizon_longer_than_a_recording_is_refused_unless_it_repeats():
+    made = {"readings": [[0.0, 1.0], [1.0, 0.5], [0.5, 0.0], [0.2, 0.9], [0.4, 0.1]]}
+    with pytest.raises(InvalidInput, match=r"horizon is 3, but .* after 2 rounds: .*repeat=True"):
+        make_env("gpbandits/Replay-v0", made, 3)
+    make_env("gpbandits/Replay-v0", made, 2)
+    make_env("gpbandits/Replay-v0", made | {"repeat": True}, 3)
 
 
 @pytest.mark.parametrize("scenario", registry.experiments(), ids=lambda s: s.id)
