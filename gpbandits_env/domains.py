@@ -6,7 +6,7 @@ on `Arms` an action is the index of an arm, in a `Box` it is the point itself.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -33,7 +33,7 @@ from gpbandits_env.arrays import (
     wholes,
 )
 from gpbandits_env.display import Displayed
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 
 # The most coordinates of a grid: they take 1 GB, and 3 or 4 GB while an environment is made.
 MOST_NUMBERS = 2**27
@@ -126,7 +126,7 @@ class Domain(Displayed, ABC):
 
     @abstractmethod
     def to_dict(self) -> Plain:
-        """A plain dict for JSON, which differs between domains of different points."""
+        """A plain dict for JSON, which `domain_from_dict` reads back."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -265,7 +265,8 @@ class Arms(Domain):
             if even == self:
                 low, high = map(list, zip(*ends, strict=True))
                 return {"type": "grid", "shape": list(self.shape), "low": low, "high": high}
-        return {"type": "arms", "points": self.coordinates.tolist()}
+        axes = {"axes": [axis.tolist() for axis in self.axes]} if self.axes else {}
+        return {"type": "arms", "points": self.coordinates.tolist(), **axes}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -361,6 +362,28 @@ class Box(Domain):
 
     def to_dict(self) -> Plain:
         return {"type": "box", "low": self.low.tolist(), "high": self.high.tolist()}
+
+
+def domain_from_dict(given: object) -> Any:
+    """The domain of a dict of `Domain.to_dict`; anything without a "type" is returned unchanged.
+
+    Raises:
+        InvalidInput: the dict lacks a key, or as for the domain.
+        UnknownName: there is no such type.
+    """
+    if not isinstance(given, Mapping) or "type" not in given:
+        return given
+    makers: dict[str, Callable[..., Domain]] = {"arms": _arms, "grid": Arms.grid, "box": Box}
+    make = makers[one_of(given["type"], makers, "domain")]
+    try:
+        return make(**{key: value for key, value in given.items() if key != "type"})
+    except TypeError as error:
+        raise InvalidInput(f"domain {given['type']!r}: {error}") from None
+
+
+def _arms(points: ArrayLike, axes: Sequence[ArrayLike] | None = None) -> Arms:
+    own = None if axes is None else tuple(frozen(finite_array(axis, "axes", 1)) for axis in axes)
+    return Arms(finite_array(points, "arms"), own)
 
 
 def clock(parts: int) -> Arms:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Info, Plain, Settings, all_of, finite_array, mapping, whole
 from gpbandits_env.envs.bandit import Observation, Space
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
+from gpbandits_env.envs.specified import declared
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
@@ -37,7 +38,7 @@ class ResetOptions(gym.Wrapper[ObsType, ActType, ObsType, ActType], RecordConstr
 
     def __init__(self, env: gym.Env[ObsType, ActType], options: Settings) -> None:
         self.options = dict(mapping(options, "reset options"))
-        RecordConstructorArgs.__init__(self, options=options)
+        RecordConstructorArgs.__init__(self, options=declared(self.options))
         super().__init__(env)
 
     def reset(
@@ -97,7 +98,7 @@ class DelayedRewards(gym.Wrapper[Any, ActType, Observation, ActType], RecordCons
     """
 
     def __init__(self, env: gym.Env[Observation, ActType], delay: DelaySpec) -> None:
-        RecordConstructorArgs.__init__(self, delay=delay)
+        RecordConstructorArgs.__init__(self, **declared({"delay": delay}))
         super().__init__(env)
         delays, space = delays_for(delay), env.observation_space
         parts = _parts(space)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms, Box, domain_from_dict
 from gpbandits_env.errors import InvalidInput
 
 POINTS = hnp.arrays(
@@ -246,3 +246,18 @@ def test_observations_may_be_none_unless_some_are_asked_for():
     assert [len(part) for part in Arms.grid(5).observations([], [])] == [0, 0]
     with pytest.raises(InvalidInput, match="at least one action"):
         Arms.grid(5).observations([], [], least=1)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Arms(np.array([[0.1, 0.2], [0.3, 0.7]])),
+        Arms.grid((3, 1), [0.1, 5.0], [0.7, 6.0]),
+        Arms(np.array([0.0, 0.1, 1.0]), (np.array([0.0, 0.1, 1.0]),)),
+        Box([0.0, -1.0], [0.1, 2.0]),
+    ],
+)
+def test_a_domain_survives_json(domain):
+    again = domain_from_dict(json.loads(json.dumps(domain.to_dict())))
+    assert again == domain
+    assert type(again) is type(domain)

@@ -8,9 +8,10 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from gpbandits_env.arrays import Settings
+from gpbandits_env.domains import Arms, Box, domain_from_dict
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.rendering import METADATA
 from gpbandits_env.envs.single import BanditEnv
@@ -31,6 +32,8 @@ class Arguments(ABC):
 
     def __post_init__(self) -> None:
         for name, kind in kinds_of(type(self)).items():
+            if {Arms, Box} & {*get_args(kind)}:
+                object.__setattr__(self, name, domain_from_dict(getattr(self, name)))
             check_kind(name, getattr(self, name), kind)
 
     @abstractmethod

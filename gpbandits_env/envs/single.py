@@ -25,6 +25,7 @@ from gpbandits_env.envs.episode import (
     split_action,
 )
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
+from gpbandits_env.envs.specified import Specified
 from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.functions import Function
 from gpbandits_env.problem import Problem
@@ -32,7 +33,7 @@ from gpbandits_env.regret import counted, instantaneous
 from gpbandits_env.seeding import child
 
 
-class BanditEnv(Displayed, gym.Env[Observation, Any]):
+class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
     """A bandit: each round takes m actions and returns their noisy rewards.
 
     `reset` draws a function (or a path of functions, if it drifts) and the noise from two separate

@@ -25,6 +25,7 @@ from gpbandits_env.envs.episode import (
     split_action,
 )
 from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
+from gpbandits_env.envs.specified import Specified
 from gpbandits_env.envs.vector_inputs import autoreset_of, mask_of, of_some, seeds_of
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.functions import FunctionBatch
@@ -33,7 +34,7 @@ from gpbandits_env.regret import counted_each, instantaneous
 from gpbandits_env.seeding import child
 
 
-class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
+class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
     """B bandits in array operations, bit-identical to Gymnasium's `SyncVectorEnv` of B bandits.
 
     Instance i is seeded with ``seed + i``. An instance whose episode is over is reset as by
