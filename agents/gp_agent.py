@@ -456,7 +456,7 @@ class GPAgent(Agent):
 
     def _refit(self, learning: Learning, given: Model) -> Refit:
         """The fits of the model, which start from the problem's on the posterior's domain."""
-        return Refit(learning, given, self.action_map.inner.domain)
+        return Refit(learning, given, self.action_map.inner.domain, self.problem.reward_sd)
 
     def _learn_model(self, known: int = 0) -> None:
         """Fit the model to the log if a fit is due, and use it; see `Refit.update`.

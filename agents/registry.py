@@ -181,6 +181,7 @@ def _problem(source: object, overrides: Plain) -> Problem:
         problem = problem.replaced(horizon=horizon)
     if "kernel" in overrides:
         overrides["kernel"] = kernel_from_dict(overrides["kernel"])
+        overrides["reward_sd"] = None  # it was that of the problem's own kernel
     return problem.replaced(**overrides)
 
 

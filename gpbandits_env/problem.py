@@ -37,6 +37,9 @@ class Problem(Displayed):
             whose first coordinates are those of the action and whose last are the context's.
         max_delay: the largest number of rounds by which a reward is late; later ones never arrive.
             None if rewards are not delayed, or if there is no such bound.
+        reward_sd: the standard deviation of rewards that ``kernel`` and ``noise_var`` are stated
+            for, if they are known to have the scale of the rewards. Agents that standardize rewards
+            divide both by its square; without it they read both as for rewards of variance 1.
         history: (T, n) the rewards of all n arms in the T rounds before the first one, if known.
     Raises:
         InvalidInput: no domain or kernel, a number out of range, or a prior mean of another shape.
@@ -53,6 +56,7 @@ class Problem(Displayed):
     temporal: TemporalKernel | None = None
     max_delay: int | None = None
     contexts: Domain | None = None
+    reward_sd: float | None = None
     history: Array | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,6 +72,8 @@ class Problem(Displayed):
         self._check_time()
         if self.max_norm is not None:
             positive(self.max_norm, "max_norm", zero=True)
+        if self.reward_sd is not None:
+            positive(self.reward_sd, "reward_sd")
         object.__setattr__(self, "prior_mean", _mean_on(self.domain, self.prior_mean))
 
     def _check_time(self) -> None:

@@ -153,7 +153,7 @@ class DropoutUCB(GPAgent):
         if learning.drifts:
             raise InvalidInput("dropout-ucb does not support epsilon, so it cannot learn one")
         pooled = kernel_on_y(given.kernel, self._scaling, 1.0)
-        return Refit(learning, replace(given, kernel=pooled), self._cube)
+        return Refit(learning, replace(given, kernel=pooled), self._cube, self.problem.reward_sd)
 
     def _learn_model(self, known: int = 0) -> None:
         observations = len(self.posterior.rewards)

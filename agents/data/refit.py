@@ -43,6 +43,8 @@ class Refit:
         learning: what is learned and when.
         given: the model before the first fit.
         domain: the domain of the posterior; the kernel is in its units.
+        reward_sd: the standard deviation of the rewards for which the model is stated, by default
+            1; it matters only if rewards are standardized.
 
     Attributes:
         learned: one dict per fit: round, observations, lengthscale (a number or a list; for kernels
@@ -61,8 +63,12 @@ class Refit:
     _seen: int  # the observations then
     _fresh: int  # the observations at the last fit with several starts
 
-    def __init__(self, learning: Learning, given: Model, domain: Domain) -> None:
+    def __init__(
+        self, learning: Learning, given: Model, domain: Domain, reward_sd: float | None = None
+    ) -> None:
         self.learning, self.domain = learning, domain
+        stated = learning.standardize and reward_sd is not None
+        self._reward_var = reward_sd**2 if stated else 1.0
         self._names = learnable(given.kernel, learning.of_space)
         if learning.of_time:
             if given.temporal is None:
@@ -209,7 +215,8 @@ class Refit:
             rewards = self.tails(rewards)
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
         outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
-        kernel, noise = given.kernel.scaled(outputs.var), given.noise_var * outputs.var
+        factor = outputs.var / self._reward_var
+        kernel, noise = given.kernel.scaled(factor), given.noise_var * factor
         if learning.known_noise:
             noise = max(given.noise_var, LEAST_NOISE * outputs.var)
         of_space, names = learning.of_space, self._names

@@ -13,11 +13,18 @@ from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions import MOTIONS, AnalyticProcess, Motion, RewardProcess
 from gpbandits_env.kernels import Kernel, Matern32, Matern52, kernel_from_dict
+from gpbandits_env.learning import OutputScaling
 from gpbandits_env.problem import Problem
-from gpbandits_env.tasks import TaskProcess, make_task
+from gpbandits_env.samplers.sobol import sobol
+from gpbandits_env.seeding import stream
+from gpbandits_env.tasks import Task, TaskProcess, make_task
 
 # The default lengthscale of a task, as a share of each side of the box.
 PART = 0.2
+# The default model of a task has the mean and the variance of its values at 2^5 spread points.
+POWER = 5
+# The least noise variance of that model, relative to the variance of the values.
+LEAST_NOISE = 1e-6
 # The default lengthscale in a cube, divided by sqrt(D). Two uniform points of [-1, 1]^D have a root
 # mean square distance of sqrt(2 D / 3), which is 1.6 of these lengthscales for every D.
 LENGTHSCALE = 0.5
@@ -31,32 +38,42 @@ class ModelArguments(Arguments):
         noise_var: the variance of noise added to each reward, at least 0; by default that of
             ren2024, whose standard deviation is 1e-3.
         model_noise_var: the noise variance of the agents' model, e.g. for a task with noise
-            inside; by default ``noise_var``.
+            inside; by default ``noise_var``, and if the scale of the values is estimated at least
+            1e-6 of their variance.
         kernel: the kernel of the agents' model.
-        prior_mean: the prior mean of the agents' model, a number.
+        prior_mean: the prior mean of the agents' model, a number; by default 0, or that of the
+            values if their scale is estimated.
         batch_size: the number of actions m in a round.
     """
 
     noise_var: float = 1e-6
     model_noise_var: float | None = None
     kernel: Settings | Kernel | None = None
-    prior_mean: float = 0.0
+    prior_mean: float | None = None
     batch_size: int = 1
 
     def modelled(
-        self, process: RewardProcess, default: Kernel, epsilon: float | None = None
+        self,
+        process: RewardProcess,
+        default: Kernel,
+        epsilon: float | None = None,
+        scale: OutputScaling | None = None,
     ) -> Bandit:
         """The bandit of a process. The kernel must have the dimension of its domain."""
         kernel = default if self.kernel is None else kernel_from_dict(self.kernel)
         kernel.check_points(process.domain.span)
-        noise_var = self.noise_var if self.model_noise_var is None else self.model_noise_var
+        mean, noise_var, sd = 0.0, self.noise_var, None
+        if scale is not None:
+            mean, sd, kernel = scale.mean, scale.sd, kernel.scaled(scale.var)
+            noise_var = max(noise_var, LEAST_NOISE * scale.var)
         problem = Problem(
             process.domain,
             kernel,
-            noise_var,
+            noise_var if self.model_noise_var is None else self.model_noise_var,
             self.batch_size,
-            prior_mean=self.prior_mean,
+            prior_mean=mean if self.prior_mean is None else self.prior_mean,
             epsilon=epsilon,
+            reward_sd=sd,
         )
         return Bandit(problem, process, self.noise_var)
 
@@ -70,7 +87,8 @@ class TaskArguments(ModelArguments):
 
     Actions are in natural units. With ``scaled=True`` they are in the cube [-1, 1]^d, to which
     logarithmic axes are mapped by their logarithm. The default kernel is Matern 3/2 with a
-    lengthscale of a fifth of each side.
+    lengthscale of a fifth of each side. Its variance and the prior mean are those of the values at
+    32 spread points (`scale_of`), unless a kernel is given.
 
     Args:
         task: one of `gpbandits_env.tasks.TASKS`, a test function, or "module:Class" for a task of
@@ -100,7 +118,9 @@ class TaskArguments(ModelArguments):
         task.prepare()
         whole = task.coordinates.cube if self.scaled else task.coordinates.box
         arms = None if self.grid is None else grid_of(whole, self.grid)
-        return self.modelled(TaskProcess(task, self.scaled, arms), default_kernel(whole))
+        scale = scale_of(task, self.scaled) if self.kernel is None else None
+        process = TaskProcess(task, self.scaled, arms)
+        return self.modelled(process, default_kernel(whole), scale=scale)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +174,20 @@ class HighDimArguments(ModelArguments):
         )
         default = Matern52(LENGTHSCALE * float(np.sqrt(process.domain.dim)))
         return self.modelled(process, default, self.epsilon)
+
+
+def scale_of(task: Task, scaled: bool) -> OutputScaling:
+    """The mean and the standard deviation of a prepared task's noiseless values.
+
+    They are those at 32 points of a Sobol sequence in the box (in the cube, if actions are scaled),
+    each with a draw of its own. They do not depend on the maximum of the task.
+    """
+    axes, rng = task.coordinates, stream("gpbandits_env", "scale of a task")
+    box = axes.cube if scaled else axes.box
+    points = box.low + (box.high - box.low) * sobol(box.dim, POWER, rng)
+    points = axes.rounded(axes.natural(points) if scaled else points)
+    values = [task.values(point[None], task.draw(rng)).item() for point in points]
+    return OutputScaling.of(np.array(values))
 
 
 def grid_of(box: Box, shape: int | Sequence[int]) -> Arms:

@@ -6,6 +6,7 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
 import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
 from gpbandits_env.domains import Box
 from gpbandits_env.envs.task import default_kernel
 from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
@@ -163,3 +164,64 @@ def test_what_does_not_fit_is_refused():
     make("push-3d")  # or skip
     with pytest.raises(InvalidInput, match="grid"):
         gym.make("gpbandits/Task-v0", task="push-3d", grid=3)
+
+
+@pytest.mark.parametrize("task", ["rosenbrock", "bird", "hartmann-6"])
+def test_the_default_model_has_the_scale_of_the_task(task):
+    env = gym.make("gpbandits/Task-v0", task=task)
+    env.reset(seed=0)
+    problem = env.unwrapped.problem
+    values = env.unwrapped.function(problem.domain.sample(np.random.default_rng(0), 4000))
+    sd = np.std(values)
+    assert problem.prior_mean == pytest.approx(np.mean(values), abs=0.5 * sd)
+    assert 0.5 * sd < np.sqrt(problem.kernel.variance) < 2.0 * sd
+    assert problem.reward_sd**2 == pytest.approx(problem.kernel.variance)
+    assert problem.noise_var == max(1e-6, 1e-6 * problem.kernel.variance)
+    assert gym.make("gpbandits/Task-v0", task=task).unwrapped.problem == problem
+
+
+def test_a_given_kernel_is_the_whole_model():
+    env = gym.make("gpbandits/Task-v0", task="bird", kernel=Matern32(3.0), noise_var=0.1)
+    problem = env.unwrapped.problem
+    assert problem.kernel.variance == 1.0
+    assert (problem.prior_mean, problem.noise_var, problem.reward_sd) == (0.0, 0.1, None)
+    own = gym.make("gpbandits/Task-v0", task="bird", prior_mean=3.0, model_noise_var=0.2)
+    assert own.unwrapped.problem.prior_mean == 3.0
+    assert own.unwrapped.problem.noise_var == 0.2
+    agent = agents.make("ei", own, kernel=Matern32(3.0), standardize=True)
+    assert agent.problem.reward_sd is None
+
+
+def test_an_agent_without_standardize_finds_a_large_maximum():
+    env = gym.make("gpbandits/Task-v0", task="bird", max_episode_steps=25)  # values to 106
+    agent = agents.make("ei", env, seed=0)
+    observation, info = env.reset(seed=0)
+    for _ in range(25):
+        actions = agent.ask()
+        observation, *_, info = env.step(actions)
+        agent.tell(actions, observation["rewards"])
+    assert info["simple_regret"] < 1.0
+
+
+def test_standardized_rewards_undo_the_scale_of_the_model():
+    """They give the model that a kernel of variance 1 gives, with noise in the task's units."""
+    env = gym.make("gpbandits/Task-v0", task="bird")
+    problem = env.unwrapped.problem
+    plain = gym.make(
+        "gpbandits/Task-v0",
+        task="bird",
+        kernel=problem.kernel.scaled(1.0 / problem.kernel.variance),
+        model_noise_var=problem.noise_var / problem.kernel.variance,
+    )
+    points = problem.domain.sample(np.random.default_rng(0), 12)
+    rewards = np.sin(points.sum(axis=1))
+    models = []
+    for each in (env, plain):
+        agent = agents.make("ei", each, seed=0, standardize=True, learn={"every": 1, "what": []})
+        for point, reward in zip(points, rewards, strict=True):
+            agent.tell([point], [reward])
+        models.append(agent.refit.model)
+    ours, theirs = models
+    assert ours.kernel.variance == pytest.approx(theirs.kernel.variance)
+    assert ours.noise_var == pytest.approx(theirs.noise_var)
+    assert ours.prior_mean == pytest.approx(theirs.prior_mean)
