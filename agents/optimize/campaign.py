@@ -63,8 +63,8 @@ class Campaign(Displayed):
             probability of feasibility multiplies the acquisition, and samples are maximized where
             sampled constraints hold.
         file: a new file in which the campaign is saved now and after every change; see `resume`.
-        settings: the settings of the agent, and kernel, noise_var and prior_mean; for the defaults
-            see `space_agent.agent_for`.
+        settings: the settings of the agent, and kernel, noise_var and prior_mean; for the defaults,
+            and the unit cube on which a kernel acts, see `space_agent.agent_for`.
 
     Attributes:
         agent: the agent in its present state; its posterior is over ``space.domain``.

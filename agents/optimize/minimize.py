@@ -102,7 +102,8 @@ def minimize(
         timeout: the time budget in seconds; no call begins afterwards, and running ones finish.
         verbose: whether to show a progress bar with the best value. In any case the logger
             "gpbandits_env.agents.optimize" has one line per call (level INFO; failures WARNING).
-        settings: the settings of the agent.
+        settings: the settings of the agent. A ``kernel`` is not in the units of x: it acts on the
+            unit cube, see `space_agent.agent_for`.
 
     Returns:
         x and fun, the best evaluated point and its value; x_iters and func_vals, all points and

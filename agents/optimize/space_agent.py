@@ -1,6 +1,7 @@
 """An agent over a space of named values, and its default model."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,12 +17,16 @@ from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make, settings_of
 from gpbandits_env.arrays import Array, Plain, Points, Settings, State, leading, positive, whole
-from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern52
+from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.kernels import Kernel, Matern52, kernel_from_dict
+from gpbandits_env.kernels.base import Lengthscale
 from gpbandits_env.problem import Problem
 
 # The defaults on the unit cube, for values of variance 1.
 LENGTHSCALE, NOISE_VAR = 0.3, 1e-4
+# A fixed kernel whose lengthscales are all beyond these is hardly meant for the unit cube: it is
+# that of a linear function, or of noise.
+SHORTEST, LONGEST = 1e-3, 10.0
 # A fit after three values, or after growth by 5% if that is more.
 LEARN: Settings = {"every": 3, "growth": 0.05}
 # The logarithms of d lengthscales differ from the common one by this in the sum of squares, unless
@@ -291,7 +296,9 @@ def agent_for(
 ) -> GPAgent:
     """Make an agent over a space, with noise of a known standard deviation if one is given.
 
-    If it is robust, what is learned by default draws in rewards far from most others.
+    A kernel that is given acts on the unit cube: each dimension is scaled to [0, 1], a logarithmic
+    one by its logarithm, and a choice has a coordinate for each option. If it is robust, what is
+    learned by default draws in rewards far from most others.
 
     By default, the kernel is Matern-5/2 with lengthscale 0.3 sqrt(d) on the unit cube and variance
     1, the noise has variance 1e-4, and values are standardized. The lengthscales (one per
@@ -318,6 +325,8 @@ def agent_for(
         raise InvalidInput("leave out batch_size: ask(n) returns any number of suggestions")
     given = {"standardize": True, **settings}
     problem = Problem(space.domain, Matern52(LENGTHSCALE * math.sqrt(space.dim)), NOISE_VAR)
+    if "kernel" in given and not given.get("learn"):
+        _warn_of_units(kernel_from_dict(given["kernel"]))
     usual = "learn" not in given and "kernel" not in given and given.get("temporal") is None
     if usual:
         given["learn"] = _usual_learning(space, cls, given, robust)
@@ -346,6 +355,24 @@ def agent_for(
             f"{MOST_ARMS} combinations"
         ) from error
     return agent
+
+
+def _warn_of_units(kernel: Kernel) -> None:
+    """Warn if the lengthscales of a fixed kernel are hardly meant for the unit cube."""
+    found: list[float] = []
+
+    def noted(lengthscale: Lengthscale) -> Lengthscale:
+        found.extend(np.ravel(lengthscale).tolist())
+        return lengthscale
+
+    kernel.with_lengthscale(noted)
+    if found and (min(found) > LONGEST or max(found) < SHORTEST):
+        warnings.warn(
+            f"the kernel acts on dimensions scaled to [0, 1], where all of its lengthscales "
+            f"{shown(found)} are extreme: divide each by high - low of its dimension, or let "
+            "learn=True fit them",
+            stacklevel=3,
+        )
 
 
 def _exploration(space: Space, name: str, noisy: bool) -> Plain:

@@ -5,9 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.optimize import Campaign, Choice, Integer
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, minimize
+from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.optimize.space_agent import agent_for
 from gpbandits_env.agents.registry import AGENTS
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Matern52
 
 MIXED = {
     "two": {"x": (0.0, 1.0), "n": Integer(1, 9000)},
@@ -206,3 +209,28 @@ def test_an_embedding_learns_one_lengthscale_of_each_own_coordinate():
         (suggestion,) = campaign.ask()
         campaign.tell(suggestion.id, suggestion.params["x"])
     assert len(set(campaign.agent.refit.model.kernel.lengthscale)) == 2
+
+
+def test_a_kernel_acts_on_the_unit_cube():
+    """The same calls in other units, linear or logarithmic, give the same values."""
+    spaces = ({"x": (0.0, 1.0)}, {"x": (-400.0, 600.0)}, {"x": Real(1e-3, 1e2, log=True)})
+    found = []
+    for dimensions in spaces:
+        space = Space(dimensions)
+
+        def value(params, space=space):
+            return float(np.sin(9.0 * space.encode(params)[0]))
+
+        result = minimize(value, space, n_calls=9, seed=0, kernel=Matern52(0.3))
+        found.append(result.func_vals)
+    np.testing.assert_allclose(found[1], found[0], atol=1e-6)
+    np.testing.assert_allclose(found[2], found[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [Matern52(300.0), Matern52((300.0, 20.0)), Matern52(3e-4)])
+def test_a_fixed_kernel_in_other_units_is_warned_of(kernel):
+    space = Space([(0.0, 1000.0)] * 2)
+    with pytest.warns(UserWarning, match=r"scaled to \[0, 1\].*divide each by high - low"):
+        agent_for(space, "ei", 0, {"kernel": kernel})
+    agent_for(space, "ei", 0, {"kernel": kernel, "learn": True})
+    agent_for(space, "ei", 0, {"kernel": Matern52((300.0, 0.3))})  # a dimension without effect
