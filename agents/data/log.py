@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -125,6 +125,15 @@ class ObservationLog:
         """
         first = next(islice(self._entries, self._start, None), None)
         return math.inf if first is None else max(first.round, self._since)
+
+    def restate(self, noise_var: Sequence[float | None]) -> None:
+        """Replace the noise variances of all rewards, in order, from the next `replay` on."""
+        known, start = np.array(noise_var, dtype=float), 0
+        for i, entry in enumerate(self._entries):
+            end = start + len(entry.rewards)
+            own = known[start:end]
+            none = None if np.isnan(own).all() else own
+            self._entries[i], start = entry._replace(noise_var=none), end
 
     def fade(self, epsilon: float, dt: float = 1.0) -> None:
         """Let time pass: correlations with the data so far are multiplied by sqrt(1 - epsilon)."""

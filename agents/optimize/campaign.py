@@ -20,7 +20,7 @@ from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
 from gpbandits_env.agents.optimize.importance import importance
 from gpbandits_env.agents.optimize.models import Models
-from gpbandits_env.agents.optimize.noise import NoiseSearch
+from gpbandits_env.agents.optimize.noise import NoiseSearch, replicates_of
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import agent_for
@@ -56,7 +56,8 @@ class Campaign(Displayed):
         n_initial: the number of evaluations, known and failed ones included, before the agent
             chooses. By default it is 2 d + 2 for d dimensions, at most half of the combinations.
         noise: the standard deviation of the noise in the units of the values, at least 0; None to
-            learn it.
+            learn it. {"replicates": n} if values are means of n replicates that are told with their
+            standard errors, which are then drawn to a common one (`noise.pooled`).
         constraints: a dict, a `LinearConstraint` of SciPy, or a list of them. Linear ones hold at
             every suggestion; see `Space`. The dict has the upper bounds of black-box constraints
             c(x) <= b by name, whose values are told with each value. Each has a model, the
@@ -86,7 +87,7 @@ class Campaign(Displayed):
         maximize: bool = True,
         seed: int | None = None,
         n_initial: int | None = None,
-        noise: float | None = None,
+        noise: float | Settings | None = None,
         constraints: Any = None,
         file: str | Path | None = None,
         **settings: Any,
@@ -97,18 +98,20 @@ class Campaign(Displayed):
             seed = int(np.random.default_rng().integers(2**53))
         self._seed = whole(seed, "seed", 0, None)
         self.maximize = flag(maximize, "maximize")
-        self.agent = agent_for(self.space, agent, self._seed, settings, noise, robust=True)
+        replicates = replicates_of(noise)
+        sd: Any = noise if replicates is None else None
+        self.agent = agent_for(self.space, agent, self._seed, settings, sd, robust=True)
         self.n_initial = n_initial_for(self.space, n_initial)
         self._log = CampaignLog(self.space, self.maximize, bounds)
-        search = NoiseSearch(self.agent, agent, noise, settings, self.n_initial, self._log)
-        self._models = Models(self.space, self.agent, self._log, search)
+        search = NoiseSearch(self.agent, agent, sd, settings, self.n_initial, self._log)
+        self._models = Models(self.space, self.agent, self._log, search, replicates)
         self._declared: Plain = {
             "space": self.space.to_dict(),
             "agent": agent,
             "maximize": self.maximize,
             "seed": self._seed,
             "n_initial": self.n_initial,
-            "noise": noise,
+            "noise": sd if replicates is None else {"replicates": replicates},
             "constraints": bounds,
             "linear": [linear_to_dict(one) for one in self.space.linear],
             "settings": described(settings),

@@ -43,7 +43,7 @@ def minimize(
     parallel: Parallel = map,
     seed: int | None = None,
     callback: Callback | Sequence[Callback] | None = None,
-    noise: float | str | None = None,
+    noise: float | str | Settings | None = None,
     constraints: object = None,
     context: Context | None = None,
     x0: object = None,
@@ -78,7 +78,9 @@ def minimize(
             in asynchronous runs after each call; a true return value stops the run.
         noise: the standard deviation of the noise in the units of the values; 0 without noise, None
             to learn it. "returned": ``fun`` returns a pair in place of each value: the value and
-            the standard deviation of its noise, which is learned where it is NaN.
+            the standard deviation of its noise, which is learned where it is NaN. {"replicates":
+            n}: ``fun`` returns the mean of n replicates and its standard error, which few
+            replicates tell roughly: they are drawn to a common one (see `Campaign`).
         constraints: a dict of upper bounds by name, a `LinearConstraint` or `NonlinearConstraint`
             of SciPy, or a list of them. Linear ones hold at every point that is called. With a
             dict, ``fun`` returns a pair: its value, and the values of the constraints as a dict or
@@ -131,7 +133,7 @@ def maximize(
     parallel: Parallel = map,
     seed: int | None = None,
     callback: Callback | Sequence[Callback] | None = None,
-    noise: float | str | None = None,
+    noise: float | str | Settings | None = None,
     constraints: object = None,
     context: Context | None = None,
     x0: object = None,
@@ -169,6 +171,8 @@ def _search(
     if isinstance(options["noise"], str):
         one_of(options["noise"], ("returned",), "noise")
         run.with_noise, options["noise"] = True, None
+    elif isinstance(options["noise"], Mapping):
+        run.with_noise = True
     options |= settings
     space = Space(bounds, split(options["constraints"])[1])
     if isinstance(run.context, Mapping):

@@ -1,13 +1,14 @@
 """What a campaign learns from its evaluations."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.constraints import Slacks
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.failures import Failures
-from gpbandits_env.agents.optimize.noise import NoiseSearch
+from gpbandits_env.agents.optimize.noise import NoiseSearch, pooled
 from gpbandits_env.agents.optimize.records import CampaignLog, Record
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent
@@ -27,6 +28,8 @@ class Models:
         agent: its agent.
         log: its evaluations.
         noise: what finds out whether there is noise.
+        replicates: the number of replicates from which each told noise is known; None if it is
+            known exactly.
 
     Attributes:
         in_space: the agent with named values as actions.
@@ -34,10 +37,17 @@ class Models:
         failures: the model of success.
     """
 
-    def __init__(self, space: Space, agent: GPAgent, log: CampaignLog, noise: NoiseSearch) -> None:
+    def __init__(
+        self,
+        space: Space,
+        agent: GPAgent,
+        log: CampaignLog,
+        noise: NoiseSearch,
+        replicates: int | None = None,
+    ) -> None:
         self._log, self.in_space = log, SpaceAgent(space, agent)
         self.slacks, self.failures = Slacks(space, agent, log.bounds), Failures(space, agent)
-        self.noise = noise
+        self.noise, self._replicates = noise, replicates
 
     def next(self, context: Params | None) -> Plain | None:
         """The agent's choice of the next evaluation, given the pending and failed points.
@@ -69,15 +79,33 @@ class Models:
             (record,) = records
             self.in_space.tell_after(when - log.now, record, log.reward(record))
         elif new := [record for record in records if not self.noise.is_known(record)]:
-            self.in_space.tell(new, [log.reward(record) for record in new], counts=counts)
+            rewards = [log.reward(record) for record in new]
+            self.in_space.tell(self._pooled(new), rewards, counts=counts)
         for record in records:
             log.told_at(record.id, when, counts=counts)
         self.slacks.tell(records)
 
+    def _pooled(self, new: Sequence[Record]) -> Sequence[Record]:
+        """New records with their noise as the agent learns it; that of earlier ones changes too."""
+        if self._replicates is None:
+            return new
+        told = (record for record, _, _ in self._log.observed())
+        before = [r for r in told if r is not None and not self.noise.is_known(r)]
+        sds = pooled([record.noise for record in (*before, *new)], self._replicates)
+        self.in_space.agent.log.restate([sd and sd**2 for sd in sds[: len(before)]])
+        return [replace(r, noise=sd) for r, sd in zip(new, sds[len(before) :], strict=True)]
+
     def learn_anew(self) -> None:
         """Forget all data, and observe those of the log with their times."""
         told = self._log.observed()
-        self.in_space.learn_anew([entry for entry in told if not self.noise.is_known(entry[0])])
+        learned = [entry for entry in told if not self.noise.is_known(entry[0])]
+        if self._replicates is not None:
+            sds = pooled([r.noise if r else None for r, _, _ in learned], self._replicates)
+            learned = [
+                (r and replace(r, noise=sd), reward, elapsed)
+                for (r, reward, elapsed), sd in zip(learned, sds, strict=True)
+            ]
+        self.in_space.learn_anew(learned)
         self.slacks.learn_anew([record for record, _, _ in told if record is not None])
         self.failures.learn_anew(self._log.records)
 

@@ -1,15 +1,19 @@
 """Whether the values of a campaign have noise, if nobody has said so."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import digamma, polygamma
 
 from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import CampaignLog, Record
 from gpbandits_env.agents.registry import settings_of
-from gpbandits_env.arrays import Settings
+from gpbandits_env.arrays import Settings, whole
+from gpbandits_env.errors import InvalidInput, shown
 
 # The best point is evaluated again if the learned noise has more than 0.4% of the variance of the
 # values, or 0.2% once there are three times the spread points. On BBOB in 5 dimensions, instance
@@ -26,6 +30,51 @@ def sample_scale(dim: int, noisy: bool) -> float:
     so near the mean stay too long where a value was lucky. Chosen on BBOB, instances 11 and 12.
     """
     return min(1.0 if noisy else 0.5, math.sqrt(5.0 / dim))
+
+
+def replicates_of(noise: object) -> int | None:
+    """The number in ``noise={"replicates": n}``; None if the noise is given in another way.
+
+    Raises:
+        InvalidInput: it is a dict of another form, or the number is below 2.
+    """
+    if not isinstance(noise, Mapping):
+        return None
+    if set(noise) != {"replicates"}:
+        raise InvalidInput(
+            f"noise as a dict must be {{'replicates': the number per value}}, got {shown(noise)}"
+        )
+    return whole(noise["replicates"], "noise['replicates']", 2)
+
+
+def pooled(noise: Sequence[float | None], replicates: int) -> list[float | None]:
+    """Standard errors of means of few replicates, drawn to a common one; None stays None.
+
+    Each is known from d = n - 1 degrees of freedom. The variances have a scaled inverse chi-squared
+    prior, which is estimated from all of them, so that s^2 becomes (d0 s0^2 + d s^2) / (d0 + d).
+
+    Args:
+        noise: the standard errors; a zero counts as 1% of the median.
+        replicates: n, at least 2.
+    Source: Smyth (2004), Linear models and empirical Bayes methods, Section 6.2.
+    """
+    known = np.array([np.nan if sd is None else sd for sd in noise])
+    told = ~np.isnan(known)
+    var, d = known[told] ** 2, replicates - 1
+    if len(var) < 2 or not var.any():
+        return list(noise)
+    var = np.maximum(var, 1e-4 * np.median(var[var > 0.0]))
+    logs = np.log(var) - digamma(d / 2.0) + math.log(d / 2.0)
+    beyond = float(np.var(logs, ddof=1)) - float(polygamma(1, d / 2.0))
+    if beyond <= 1e-6:  # they differ by no more than chance
+        var[:] = var.mean()
+    else:
+        half = brentq(lambda log: float(polygamma(1, math.exp(log))) - beyond, -30.0, 15.0)
+        half = math.exp(half)
+        common = math.exp(float(logs.mean()) + float(digamma(half)) - math.log(half))
+        var = (2.0 * half * common + d * var) / (2.0 * half + d)
+    known[told] = np.sqrt(var)
+    return [None if np.isnan(sd) else float(sd) for sd in known]
 
 
 class NoiseSearch:

@@ -5,6 +5,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Integer
+from gpbandits_env.agents.optimize.noise import pooled
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import SquaredExponential
@@ -258,3 +259,49 @@ def test_a_repeated_evaluation_without_noise_costs_one_evaluation_and_changes_no
     for campaign in (found.campaign, plain.campaign):
         campaign.correct(0, 1.0)
     np.testing.assert_array_equal(found.predict([[0.1, 0.2]]), plain.predict([[0.1, 0.2]]))
+
+
+def test_the_noise_of_few_replicates_is_drawn_to_a_common_one():
+    rng, n = np.random.default_rng(0), 3
+    for prior_df, spread in ((np.inf, 0.0), (4.0, 1.0)):
+        # Variances of a scaled inverse chi-squared law around 0.01, and estimates of them.
+        truth = np.full(400, 0.01)
+        if spread:
+            truth = 0.01 * prior_df / rng.chisquare(prior_df, 400)
+        told = np.sqrt(truth * rng.chisquare(n - 1, 400) / (n - 1))
+        found = np.array(pooled(told.tolist(), n))
+        error, before = (np.mean(np.log(sd**2 / truth) ** 2) for sd in (found, told))
+        assert error < 0.4 * before
+        if spread:
+            # The posterior mean of the precision, with the true prior.
+            best = (prior_df * 0.01 + (n - 1) * told**2) / (prior_df + n - 1)
+            np.testing.assert_allclose(found**2, best, rtol=0.35)
+    many = np.sqrt([0.01, 0.04, 0.0025] * 5).tolist()
+    np.testing.assert_allclose(pooled(many, 10_000), many, rtol=1e-2)
+    assert pooled([0.1, None, 0.1], 3) == [pytest.approx(0.1), None, pytest.approx(0.1)]
+    assert pooled([0.3, None], 3) == [0.3, None]
+
+
+def test_a_campaign_of_replicates_learns_the_pooled_noise(tmp_path):
+    file = tmp_path / "c.json"
+    campaign = Campaign({"x": (0.0, 1.0)}, seed=0, noise={"replicates": 3}, file=file)
+    rng = np.random.default_rng(0)
+    for _ in range(9):
+        (asked,) = campaign.ask()
+        y = asked.params["x"] + 0.2 * rng.standard_normal(3)
+        campaign.tell(asked.id, y.mean(), noise=y.std(ddof=1) / np.sqrt(3))
+    told = [record.noise for record in campaign.records]
+    learned = np.sqrt(campaign.agent.log.gathered()[3])
+    np.testing.assert_allclose(learned, pooled(told, 3))
+    assert np.ptp(learned) < np.ptp(told)
+    resumed = Campaign.resume(file)
+    np.testing.assert_array_equal(np.sqrt(resumed.agent.log.gathered()[3]), learned)
+    resumed.correct(0, 0.5, noise=0.3)
+    told[0] = 0.3
+    np.testing.assert_allclose(np.sqrt(resumed.agent.log.gathered()[3]), pooled(told, 3))
+
+
+@pytest.mark.parametrize("noise", [{"replicates": 1}, {"replicate": 3}, {}])
+def test_wrong_replicates_are_refused(noise):
+    with pytest.raises(InvalidInput, match="replicates"):
+        agents.minimize(lambda x: (x[0], 0.1), [(0.0, 1.0)], n_calls=3, noise=noise)
