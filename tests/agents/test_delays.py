@@ -383,5 +383,5 @@ def test_with_standardized_rewards_late_ones_give_the_posterior_of_those_in_time
             late.tell_late([arm - 3], rewards[[arm - 3]])
     for arm in (9, 10, 11):
         late.tell_late([arm], rewards[[arm]])
-    for ours, theirs in zip(late.posterior.moments(), in_time.posterior.moments(), strict=True):
+    for ours, theirs in zip(late.belief(), in_time.belief(), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-8)
