@@ -67,8 +67,7 @@ class Refit:
         self, learning: Learning, given: Model, domain: Domain, reward_sd: float | None = None
     ) -> None:
         self.learning, self.domain = learning, domain
-        stated = learning.standardize and reward_sd is not None
-        self._reward_var = reward_sd**2 if stated else 1.0
+        self._reward_var = 1.0 if reward_sd is None or not learning.standardize else reward_sd**2
         self._names = learnable(given.kernel, learning.of_space)
         if learning.of_time:
             if given.temporal is None:
