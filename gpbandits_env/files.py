@@ -9,9 +9,12 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 from gpbandits_env.errors import GPBanditsError, InvalidInput, StoreError, shown
 
@@ -87,7 +90,9 @@ def check_output(path: Path, kind: str, reads: Sequence[Path] = ()) -> None:
 
 
 @contextmanager
-def writing(path: Path, kind: str, reads: Sequence[Path] = ()) -> Iterator[Path]:
+def writing(
+    path: Path, kind: str, reads: Sequence[Path] = (), *, alone: bool = False
+) -> Iterator[Path]:
     """Write a file in one step: yields a temporary file, which replaces the target on success.
 
     After an error the old file is unchanged, and no temporary file or new folder remains. Links are
@@ -97,6 +102,9 @@ def writing(path: Path, kind: str, reads: Sequence[Path] = ()) -> Iterator[Path]
         path: the file to write, as for `check_output`; its folder is created.
         kind: a key of `KINDS`.
         reads: the inputs.
+        alone: whether to wait until no other process writes this file, and let others wait. What
+            the block reads of the old file is then what it replaces. The temporary file has the
+            same name each time, so that the one that a killed process left is replaced.
     Raises:
         InvalidInput: see `check_output`.
         StoreError: the file cannot be written (disk full, no permission).
@@ -105,17 +113,23 @@ def writing(path: Path, kind: str, reads: Sequence[Path] = ()) -> Iterator[Path]
     with _clear(path):
         target = path.resolve()
         made = [folder for folder in target.parents if not folder.exists()]
-        part = target.with_name(f".gpbandits-{secrets.token_hex(4)}.part")
+        own = sha256(os.fsencode(target.name)).hexdigest()[:16] if alone else secrets.token_hex(4)
+        part = target.with_name(f".gpbandits-{own}.part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.exists() and not os.access(target, os.W_OK):
                 raise PermissionError(13, "no permission to write to it")
-            yield part
-            _settle(part, target)
+            with _locked(part.with_suffix(".lock")) if alone else nullcontext():
+                try:
+                    yield part
+                    _settle(part, target)
+                finally:
+                    with suppress(OSError):
+                        part.unlink()
         except BaseException:
-            for remove in (part.unlink, *(folder.rmdir for folder in made)):
+            for folder in made:
                 with suppress(OSError):
-                    remove()
+                    folder.rmdir()
             raise
 
 
@@ -124,6 +138,53 @@ def write_text(path: Path, text: str, kind: str, reads: Sequence[Path] = ()) -> 
     with writing(path, kind, reads) as part:
         part.write_text(text, encoding="utf-8", errors="surrogateescape")
     return path
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock, which ends with the process at the latest; its file is removed afterwards."""
+    while True:
+        with path.open("ab") as file:
+            _lock(file)
+            try:
+                if not _same_file(file, path):  # whoever had the lock has removed this file
+                    continue
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):  # Windows removes no open file, and uses it again
+                        path.unlink()
+                return
+            finally:
+                _unlock(file)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: BinaryIO) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+
+    def _unlock(file: BinaryIO) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+    def _unlock(file: BinaryIO) -> None:  # a forked child may have the file open too
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _same_file(file: BinaryIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _settle(part: Path, target: Path) -> None:

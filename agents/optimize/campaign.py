@@ -17,7 +17,7 @@ from scipy.optimize import LinearConstraint
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
+from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.importance import importance
 from gpbandits_env.agents.optimize.models import Models
 from gpbandits_env.agents.optimize.noise import NoiseSearch, replicates_of
@@ -410,8 +410,7 @@ class Campaign(Displayed):
 
     def snapshot(self) -> State:
         """The state of the campaign and its arguments, as plain data with arrays."""
-        own = {"format": FORMAT, **self._log.snapshot()}
-        return own | self._declared | self._models.snapshot()
+        return self._log.snapshot() | self._declared | self._models.snapshot()
 
     def restore(self, state: State) -> None:
         """Continue from a snapshot of a campaign with the same arguments.

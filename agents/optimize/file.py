@@ -14,8 +14,13 @@ from gpbandits_env.arrays import State
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.files import check_regular, writing
 
-FORMAT = 6
+FORMAT = 7
 MOST_BYTES = 2**30
+# What comes before the state, and after it a brace: the format and the checksum of the state.
+HEAD = b'{"format": %d, "sha256": "%s", "campaign": '
+# The keys of what JSON does not have. A mapping with one of them, or with a key that is no string,
+# is written as its items.
+ARRAY, TUPLE, ITEMS = TAGS = ("__array__", "__tuple__", "__items__")
 
 
 class CampaignFile:
@@ -28,15 +33,17 @@ class CampaignFile:
         if not isinstance(file, (str, os.PathLike)) or "\0" in os.fsdecode(file):
             raise InvalidInput(f"a campaign's file must be a string or a path, got {shown(file)}")
         self.path = Path(os.fsdecode(file)).absolute()
-        self._digest: bytes | None = None  # of the content that this process last read or wrote
+        # Of the content that this process last read or wrote; empty if there must be no file.
+        self._digest: bytes | None = None
 
     def refuse_old(self) -> None:
-        """Raise `InvalidInput` if the file already exists."""
+        """Raise `InvalidInput` if the file already exists; `write` then makes a new file only."""
         if self.path.exists():
             raise InvalidInput(
                 f"{self.path} already exists: Campaign.resume({str(self.path)!r}) continues its "
                 "campaign; for a new campaign give another name, or remove the file"
             )
+        self._digest = b""
 
     def write(self, state: State) -> None:
         """Write a state atomically: after a kill there is the old file or the new one.
@@ -44,28 +51,38 @@ class CampaignFile:
         Raises:
             InvalidInput: a part of the state cannot be saved as JSON, or the existing file is no
                 campaign.
-            StoreError: the disk is full, the folder cannot be written, or another process has
-                written the file since this one last read or wrote it. An existing file is
-                unchanged.
+            StoreError: the disk is full, the folder cannot be written, the campaign is too large,
+                or another process has written the file since this one last read or wrote it. An
+                existing file is unchanged.
         """
-        if self._digest is not None and self._found() not in (None, self._digest):
-            raise StoreError(
-                f"another process has written {self.path} since this one did: nothing was saved. "
-                "Campaign.resume continues that file; save() with another name keeps this campaign"
-            )
         try:
-            text = json.dumps(plain(state)).encode()
+            text = _sealed(json.dumps(plain(state)).encode())
         except (TypeError, ValueError) as error:
             raise InvalidInput(
                 f"an option or a setting of this campaign cannot be saved: {error}; use strings, "
                 "numbers, lists and dicts"
             ) from None
+        outdated = False
         try:
             if not self.path.parent.is_dir():
                 raise StoreError(f"{self.path} cannot be written: its folder does not exist")
-            with writing(self.path, "campaign") as part:
+            if len(text) > MOST_BYTES:
+                raise StoreError(
+                    f"{self.path} cannot be written: the campaign takes {len(text)} bytes, and at "
+                    f"most {MOST_BYTES} can be read"
+                )
+            with writing(self.path, "campaign", alone=True) as part:
+                outdated = self._digest is not None and self._found() not in (None, self._digest)
+                if outdated:
+                    raise StoreError(
+                        f"another process has written {self.path} since this one did: nothing was "
+                        "saved. Campaign.resume continues that file; save() with another name "
+                        "keeps this campaign"
+                    )
                 part.write_bytes(text)
         except StoreError as error:
+            if outdated:
+                raise
             raise StoreError(
                 f"{error}; the campaign in memory holds every suggestion and value (`pending` "
                 "lists the open ones), and the next change, or save(), writes all of it"
@@ -73,19 +90,30 @@ class CampaignFile:
         self._digest = sha256(text).digest()
 
     def read(self) -> State:
-        """The state in the file; raises `InvalidInput` if there is none."""
+        """The state in the file; raises `InvalidInput` if there is none, or if it was damaged."""
         try:
             check_regular(self.path, MOST_BYTES)
             text = self.path.read_bytes()
-            state = json.loads(text, object_hook=_restored)
-            found = state["format"]
+            body = text[len(HEAD % (FORMAT, b"0" * 64)) : -1]
+            if sound := text == _sealed(body):
+                state, found = json.loads(body, object_hook=_restored), FORMAT
+            else:
+                found = json.loads(text)["format"]
         except (OSError, *BROKEN) as error:
-            raise InvalidInput(f"{self.path} holds no campaign: {shown(error)}") from None
+            raise InvalidInput(
+                f"{self.path} holds no campaign, or it was damaged: {shown(error)}"
+            ) from None
         if not isinstance(found, int) or found != FORMAT:
             raise InvalidInput(
                 f"{self.path} holds no campaign that this version reads: its format is "
                 f"{shown(found)}, and campaigns are in format {FORMAT}; start a new campaign, and "
                 "give it the old values by observe"
+            )
+        if not sound:
+            raise InvalidInput(
+                f"{self.path} holds no campaign as it was saved: its checksum differs, so it was "
+                "damaged or edited; use a copy, or give the values of its records to a new "
+                "campaign by observe"
             )
         self._digest = sha256(text).digest()
         return dict(state)
@@ -93,19 +121,28 @@ class CampaignFile:
     def _found(self) -> bytes | None:
         try:
             return sha256(self.path.read_bytes()).digest()
-        except OSError:
+        except FileNotFoundError:
             return None
 
 
+def _sealed(body: bytes) -> bytes:
+    """The content of the file of a state, which is given as JSON."""
+    return HEAD % (FORMAT, sha256(body).hexdigest().encode()) + body + b"}"
+
+
 def plain(value: object) -> object:
-    """Nested data in the types of JSON, with arrays and tuples encoded."""
+    """Nested data in the types of JSON, with arrays, tuples and keys that are no names encoded."""
     if isinstance(value, np.ndarray):
+        if value.dtype.hasobject:
+            raise TypeError(f"an array of objects, {shown(value)}")
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-        return {"__array__": data, "dtype": value.dtype.str, "shape": list(value.shape)}
+        return {ARRAY: data, "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
+        if all(isinstance(key, str) and key not in TAGS for key in value):
+            return {key: plain(item) for key, item in value.items()}
+        return {ITEMS: [[plain(key), plain(item)] for key, item in value.items()]}
     if isinstance(value, tuple):
-        return {"__tuple__": plain(list(value))}
+        return {TUPLE: plain(list(value))}
     if isinstance(value, list):
         return [plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
@@ -113,7 +150,9 @@ def plain(value: object) -> object:
 
 def _restored(value: State) -> object:
     """The inverse of `plain` for a dict, an array or a tuple with restored items."""
-    if "__array__" in value:
-        data = np.frombuffer(base64.b64decode(value["__array__"]), dtype=value["dtype"])
+    if ARRAY in value:
+        data = np.frombuffer(base64.b64decode(value[ARRAY]), dtype=value["dtype"])
         return data.reshape(value["shape"]).copy()
-    return tuple(value["__tuple__"]) if "__tuple__" in value else value
+    if ITEMS in value:
+        return dict(value[ITEMS])
+    return tuple(value[TUPLE]) if TUPLE in value else value

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -237,9 +238,7 @@ class Region:
     """Where a condition on mean and variance holds under a copy of the posterior, O(t^2)."""
 
     def __init__(self, posterior: BoxPosterior, within: Within) -> None:
-        model = (posterior.kernel, posterior.noise_var, posterior.prior_mean)
-        self._held, self._within = BoxPosterior(posterior.box, *model), within
-        self._held.restore(posterior.snapshot())
+        self._held, self._within = deepcopy(posterior), within
         self._seen: tuple[Array, NDArray[np.bool_]] | None = None
 
     def among(self, candidates: Array) -> NDArray[np.bool_]:

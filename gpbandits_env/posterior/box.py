@@ -1,7 +1,9 @@
 """A Gaussian-process posterior at any point of a box, updated one observation at a time."""
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +20,7 @@ from gpbandits_env.posterior.paths import Paths, seen_by
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import (
     BLOCK,
+    TOGETHER,
     BoxData,
     Predictor,
     Whitening,
@@ -280,20 +283,44 @@ class BoxPosterior(Posterior):
         self._hallucinated, self._kept, self._kept_jitter = False, 0, 0.0
 
     def snapshot(self) -> State:
-        white = {"white": self._whitening.matrix.copy(), "reserved": self._whitening.reserved}
-        return {**self._data.snapshot(), **white, **super().snapshot()}
+        room = {"reserved": self._whitening.reserved}
+        return {**self._data.snapshot(), **room, **super().snapshot()}
 
     def restore(self, state: State) -> None:
-        data = self._data
-        white: dict[str, Layout] = {
-            "white": ("t", "t"),
-            "reserved": partial(whole, minimum=0, maximum=MOST_RESERVED),
-        }
-        check_state(state, {**data.GROWN, **data.STATE, **white, **self.STATE}, d=self.box.dim)
-        data.restore(state)
-        self._whitening = Whitening(state["white"], int(state["reserved"]))
-        self.put(state)
+        """See `Posterior`; W is computed again as it was computed before, at about the same cost.
+
+        Where all observations came one by one, that is O(t^3).
+        """
+        room: dict[str, Layout] = {"reserved": partial(whole, minimum=0, maximum=MOST_RESERVED)}
+        entries = {**BoxData.GROWN, **BoxData.STATE, **room, **self.STATE}
+        check_state(state, entries, d=self.box.dim)
+        new = copy(self)
+        new._repeat(state)
+        new.put(state)
+        self.__dict__.update(new.__dict__)
         self._changed()
+
+    def _repeat(self, state: State) -> None:
+        """Extend W as it was extended before a checked snapshot; see `BoxData.begun`."""
+        begun, room, kept = state["begun"], int(state["reserved"]), int(state["kept"])
+        together = int(np.count_nonzero(begun < 0.0))
+        ends = [*np.flatnonzero(begun > 0.0).tolist(), len(begun)]
+        fits = ends[0] == together and (begun[:together] == TOGETHER).all()
+        if not fits or begun.max(initial=0.0) > room:
+            raise InvalidInput("snapshot entry 'begun' does not say how the data were added")
+        self._data, self._whitening, self._hallucinated = BoxData(self.box.dim), Whitening(), False
+        self._data.restore(state)
+        self._data.count = together
+        self._refactor()
+        for start, stop in pairwise(ends):
+            if state["hallucinated"] and start >= kept:
+                self._hallucinated, self._kept = True, kept
+            self._whitening.reserve(int(begun[start]))
+            self._data.clock = state["stamps"].item(start)
+            new = (state[key][start:stop] for key in ("points", "rewards", "noise"))
+            self._append(*new)
+        self._whitening.reserve(room)
+        self._data.put(state)
 
     @property
     def _n_observed(self) -> int:
@@ -362,6 +389,7 @@ class BoxPosterior(Posterior):
                     if fade is not None:
                         cross *= fade
                 data.extend(x[part], 0.0 if rewards is None else rewards[part], own[part])
+                data.begun[self._whitening.count] = self._whitening.reserved
                 self._grow(cross, self.kernel(x[part], x[part]))
                 self._changed()
 
@@ -411,6 +439,7 @@ class BoxPosterior(Posterior):
     def _refactor(self) -> None:
         """Recompute W and the quantities that depend on it."""
         data, self._whitening = self._data, Whitening()
+        data.begun[:] = TOGETHER
         with OneThread():
             for start in range(0, data.count, BLOCK):
                 part = slice(start, min(start + BLOCK, data.count))

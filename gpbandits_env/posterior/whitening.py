@@ -28,8 +28,9 @@ BLOCK = 64
 PIECE, FEWEST = 1 << 16, 96
 # Triangular products are computed in strips of this many columns.
 STRIP = 128
-# The quantities stored for each point of a box.
-COLUMNS = ("rewards", "stamps", "beta", "noise")
+# The quantities stored for each point of a box; the last one follows from the others.
+COLUMNS = ("rewards", "stamps", "noise", "begun", "beta")
+TOGETHER = -1.0
 
 
 class Whitening:
@@ -66,13 +67,18 @@ class Whitening:
         corner, pivots = whitener(gram, floor)
         corner = np.tril(corner)  # removes rounding above the diagonal, which is never cleared
         if new > len(self._block):
-            block = np.zeros((max(new, 2 * len(self._block)),) * 2)
-            block[:old, :old] = white
-            self._block = block
+            self.reserve(max(new, 2 * len(self._block)))
         np.matmul(-corner @ left, white, out=self._block[old:new, :old])
         self._block[old:new, old:new] = corner
         self.count = new
         return left, corner, pivots
+
+    def reserve(self, size: int) -> None:
+        """Make room for ``size`` points, if there is less."""
+        if size > len(self._block):
+            block = np.zeros((size, size))
+            block[: self.count, : self.count] = self.matrix
+            self._block = block
 
     def truncate(self, count: int) -> None:
         """Keep only the first ``count`` points, without changing them."""
@@ -87,10 +93,16 @@ class BoxData(Stateful):
     Time is measured by the decay of correlation: between an observation at clock c' and the
     present clock c it is multiplied by exp(c' - c). Only differences are used, so that nothing
     underflows.
+
+    W and beta are the results of a sequence of calls, and are computed from it again, bit for bit:
+    see `begun`.
     """
 
     STATE: ClassVar[Mapping[str, Layout]] = {"clock": amount}
-    GROWN: ClassVar[Mapping[str, Layout]] = {"points": ("t", "d"), **dict.fromkeys(COLUMNS, ("t",))}
+    GROWN: ClassVar[Mapping[str, Layout]] = {
+        "points": ("t", "d"),
+        **dict.fromkeys(COLUMNS[:-1], ("t",)),
+    }
 
     def __init__(self, dim: int) -> None:
         self._points, self._columns = np.empty((16, dim)), np.zeros((len(COLUMNS), 16))
@@ -112,14 +124,24 @@ class BoxData(Stateful):
         return self._columns[1, : self.count]
 
     @property
-    def beta(self) -> Array:
-        """W (y - m), with 0 for hallucinated points, a view (t,)."""
+    def noise(self) -> Array:
+        """The variance of the noise of each reward, a view (t,)."""
         return self._columns[2, : self.count]
 
     @property
-    def noise(self) -> Array:
-        """The variance of the noise of each reward, a view (t,)."""
+    def begun(self) -> Array:
+        """How W was extended, a view (t,).
+
+        For the first points it is `TOGETHER`: their rows were computed in one call. Then, for the
+        first one of each block that was appended, it is the number of points for which W had
+        storage, and 0 for the others of the block.
+        """
         return self._columns[3, : self.count]
+
+    @property
+    def beta(self) -> Array:
+        """W (y - m), with 0 for hallucinated points, a view (t,)."""
+        return self._columns[4, : self.count]
 
     def extend(self, points: Array, rewards: Array | float, noise: Array | float) -> None:
         """Append observations at the present clock, with 0 for beta."""
@@ -131,7 +153,8 @@ class BoxData(Stateful):
             self._columns = np.zeros((len(COLUMNS), size))
             self._points[:start], self._columns[:, :start] = old, columns
         self._points[start:end] = points
-        for row, values in zip(self._columns, (rewards, self.clock, 0.0, noise), strict=True):
+        new = (rewards, self.clock, noise, 0.0, 0.0)
+        for row, values in zip(self._columns, new, strict=True):
             row[start:end] = values
         self.count = end
 
@@ -157,10 +180,10 @@ class BoxData(Stateful):
         return {**super().snapshot(), **{key: getattr(self, key).copy() for key in self.GROWN}}
 
     def restore(self, state: State) -> None:
-        """Return to the state of a checked snapshot."""
+        """Return to the state of a checked snapshot, except for beta."""
         self.count = 0
         self.extend(state["points"], state["rewards"], state["noise"])
-        self.stamps[:], self.beta[:] = state["stamps"], state["beta"]
+        self.stamps[:], self.begun[:] = state["stamps"], state["begun"]
         self.put(state)
 
 
