@@ -5,12 +5,13 @@ then replaces the old file in a single step. Every input is checked first, becau
 device could block or never end.
 """
 
+import gzip
 import os
 import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -33,6 +34,8 @@ KINDS: dict[str, tuple[str, tuple[bytes, ...]]] = {
 # These columns are in every exported table, in this order.
 EXPORTED = b"agent,trial,round,slot"
 HEAD = 65_536
+# Compressed files that unpack to more bytes are refused, because a small one may fill the memory.
+MOST_UNPACKED = 2**28
 
 
 def check_regular(path: Path, most: int | None = None) -> None:
@@ -57,6 +60,26 @@ def check_regular(path: Path, most: int | None = None) -> None:
         raise InvalidInput(f"{path} is a pipe, a device or a socket; a regular file is needed")
     if most is not None and found.st_size > most:
         raise InvalidInput(f"{path} has {found.st_size} bytes; at most {most} are allowed")
+
+
+def check_unpacked(path: Path, sizes: Iterable[int] | None = None) -> None:
+    """Refuse a compressed file that unpacks to more than 2^28 bytes, and than it has itself.
+
+    Args:
+        path: the file.
+        sizes: the sizes of the files in it; by default it is a gzip file, which is unpacked once.
+    Raises:
+        InvalidInput: it is too large.
+        OSError, EOFError, zlib.error: it is no gzip file.
+    """
+    most, total = max(MOST_UNPACKED, path.stat().st_size), 0
+    with gzip.open(path) if sizes is None else nullcontext() as file:
+        for size in sizes or map(len, iter(lambda: file.read(2**20), b"")):
+            total += size
+            if total > most:
+                raise InvalidInput(
+                    f"{path} unpacks to more than {most} bytes; if you trust it, unpack it first"
+                )
 
 
 def check_output(path: Path, kind: str, reads: Sequence[Path] = ()) -> None:

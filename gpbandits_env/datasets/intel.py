@@ -18,6 +18,7 @@ from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.datasets.dataset import Dataset
 from gpbandits_env.datasets.tables import Readings, interpolated
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.files import check_unpacked
 
 SENSORS, DAYS, MINUTES = 46, 5, 24 * 60
 # The lab's motes 1..54, but those without data.
@@ -100,6 +101,8 @@ def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 
     path = INTEL_RAW.locate()
     opened: Callable[..., TextIO] = gzip.open if path.suffix == ".gz" else open
     try:
+        if opened is not open:
+            check_unpacked(path)
         with opened(path, "rt", encoding="ascii", errors="replace") as lines:
             return from_lines(lines, every, days, longest_gap)
     except (OSError, EOFError, UnicodeDecodeError) as error:

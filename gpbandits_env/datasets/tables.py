@@ -5,6 +5,7 @@ import gzip
 import re
 import warnings
 import zlib
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import LARGEST, Array, IntArray, flag, frozen, listed, numbers, whole
 from gpbandits_env.errors import InvalidInput, MissingData, one_of, shown, unknown
-from gpbandits_env.files import check_regular
+from gpbandits_env.files import check_regular, check_unpacked
 
 # Larger tables do not fit the memory of most machines.
 MOST_BYTES = 2**32
@@ -226,7 +227,10 @@ def _lines(file: Path) -> Iterator[Line]:
     A line of separators is a row of gaps, but none before the first line with content or after the
     last one.
     """
-    opened: Callable[..., TextIO] = gzip.open if file.name.lower().endswith(".gz") else open
+    opened: Callable[..., TextIO] = open
+    if file.name.lower().endswith(".gz"):
+        check_unpacked(file)
+        opened = gzip.open
     with opened(file, "rt", newline="", encoding="utf-8-sig") as handle:
         first = handle.readline()
         bare = QUOTED.sub("", first)
@@ -271,7 +275,7 @@ class _Text:
             self.time = 0
 
     def table(self, gaps: str) -> TableFile:
-        rows, stamps, last = [], [], None
+        readings, stamps, last = array("d"), [], None
         for line, cells in self.body:
             if len(cells) != self.width:
                 raise InvalidInput(
@@ -282,11 +286,11 @@ class _Text:
                 last = self._stamp(line, cells.pop(self.time), last)
             row = self._row(line, cells, gaps)
             if row is not None:
-                rows.append(row)
+                readings.frombytes(row.tobytes())
                 stamps.append(last)
-        values = np.array(rows)
-        if not values.size:
+        if not readings:
             raise InvalidInput(f"{self.path}: there is no row of numbers without a gap")
+        values = np.array(readings).reshape(len(stamps), -1)
         times = None
         if self.time is not None:
             dates = [t.replace(tzinfo=None) for t in stamps if isinstance(t, datetime)]
@@ -393,6 +397,7 @@ def _numpy(file: Path) -> ArrayLike:
         if isinstance(loaded, np.ndarray):
             return loaded
         with loaded:
+            check_unpacked(file, [info.file_size for info in loaded.zip.infolist()])
             if len(loaded.files) != 1:
                 raise InvalidInput(f"it holds the arrays {loaded.files}; it must hold one")
             return loaded[loaded.files[0]]
