@@ -1,7 +1,6 @@
 """The file of a campaign."""
 
 import errno
-import json
 import os
 import signal
 import subprocess
@@ -10,7 +9,9 @@ import sys
 import numpy as np
 import pytest
 
+import gpbandits_env.agents.optimize.file as campaign_file
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
+from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.kernels import SquaredExponential
 
@@ -140,7 +141,7 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path):
 def test_a_file_of_another_format_is_refused_by_its_format(found, tmp_path):
     file = tmp_path / "campaign.json"
     file.write_text(f'{{"format": {found}}}', encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 6"):
+    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 7"):
         Campaign.resume(file)
 
 
@@ -157,9 +158,9 @@ BROKEN = [
 def test_a_record_that_no_campaign_writes_is_found_when_it_is_read(begun, key, value, tmp_path):
     file = tmp_path / "campaign.json"
     begun(3).save(file)
-    state = json.loads(file.read_text(encoding="utf-8"))
+    state = CampaignFile(file).read()
     state["records"][1][key] = value
-    file.write_text(json.dumps(state), encoding="utf-8")
+    CampaignFile(file).write(state)
     with pytest.raises(InvalidInput, match=r"holds no campaign.*record 1"):
         Campaign.resume(file)
 
@@ -181,8 +182,7 @@ def test_a_record_that_no_campaign_writes_is_found_when_it_is_read(begun, key, v
 def test_a_state_that_no_campaign_writes_is_found_when_it_is_read(begun, key, value, tmp_path):
     file = tmp_path / "campaign.json"
     begun(3).save(file)
-    state = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(json.dumps({**state, key: value}), encoding="utf-8")
+    CampaignFile(file).write({**CampaignFile(file).read(), key: value})
     with pytest.raises(InvalidInput, match="holds no campaign"):
         Campaign.resume(file)
 
@@ -225,11 +225,10 @@ def test_a_file_loads_no_code_unless_it_is_trusted(tmp_path, monkeypatch):
     (tmp_path / "a_stranger.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w').close()")
     monkeypatch.syspath_prepend(tmp_path)
     Campaign({"x": (0.0, 1.0)}, file=tmp_path / "campaign.json")
-    kept = (tmp_path / "campaign.json").read_text()
-    kernel = '"settings": {"kernel": {"type": "a_stranger:Kernel"}}'
-    for old, new in (('"ei"', '"a_stranger:Agent"'), ('"settings": {}', kernel)):
-        assert old in kept
-        (tmp_path / "campaign.json").write_text(kept.replace(old, new))
+    kept = CampaignFile(tmp_path / "campaign.json").read()
+    kernel = {"kernel": {"type": "a_stranger:Kernel"}}
+    for key, value in (("agent", "a_stranger:Agent"), ("settings", kernel)):
+        CampaignFile(tmp_path / "campaign.json").write({**kept, key: value})
         with pytest.raises(InvalidInput, match="'a_stranger' is not loaded; if you trust"):
             Campaign.resume(tmp_path / "campaign.json")
         assert not (tmp_path / "mark").exists()
@@ -311,3 +310,173 @@ def test_a_relative_file_stays_where_it_was_if_the_folder_changes(tmp_path, monk
     campaign.ask()
     assert not list((tmp_path / "elsewhere").iterdir())
     assert len(Campaign.resume(tmp_path / "c.json").pending) == 1
+
+
+@pytest.mark.parametrize("name", ["__array__", "__tuple__", "__items__"])
+def test_names_with_the_tags_of_the_file_are_names(name, tmp_path):
+    options = ({name: 1}, {1: (2,), "1": [2], None: name})
+    space = {name: (0.0, 1.0), "x": Choice((name, *options)), "__array__ ": Integer(0, 3)}
+    first = Campaign(space, seed=0, constraints={name: 1.0}, file=tmp_path / "c.json")
+    for _ in range(9):
+        first.tell(first.ask()[0].id, 1.0, constraints=[0.5])
+    first.save(tmp_path / "copy.json")
+    again = Campaign.resume(tmp_path / "copy.json")
+    assert again.records == first.records
+    assert again.space.dimensions == first.space.dimensions
+    assert again.ask(2) == first.ask(2)
+
+
+def test_an_array_of_objects_is_refused_when_it_is_saved(begun, tmp_path):
+    with pytest.raises(InvalidInput, match="an array of objects"):
+        CampaignFile(tmp_path / "c.json").write({"a": np.array([1, "a"], dtype=object)})
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_damaged_byte_is_found(begun, tmp_path):
+    """Flipped bits, at 360 places of the file and everywhere in its head; and files cut short."""
+    file, damaged = tmp_path / "campaign.json", tmp_path / "damaged.json"
+    begun(8).save(file)
+    whole, rng = file.read_bytes(), np.random.default_rng(0)
+    places = rng.choice(np.arange(120, len(whole)), 360, replace=False).tolist()
+    for place in [*range(120), *places, len(whole) - 1]:
+        for bit in (int(rng.integers(8)), 5):  # one of them changes the case of letters
+            content = bytearray(whole)
+            content[place] ^= 1 << bit
+            damaged.write_bytes(content)
+            with pytest.raises(InvalidInput, match="holds no campaign"):
+                Campaign.resume(damaged)
+    for end in (0, 10, len(whole) // 2, len(whole) - 1):
+        damaged.write_bytes(whole[:end])
+        with pytest.raises(InvalidInput, match="holds no campaign, or it was damaged"):
+            Campaign.resume(damaged)
+    damaged.write_bytes(whole.replace(b'"done"', b'"fail"', 1))
+    with pytest.raises(InvalidInput, match="its checksum differs, so it was damaged or edited"):
+        Campaign.resume(damaged)
+
+
+def test_what_is_too_large_to_read_is_not_saved(begun, tmp_path, monkeypatch):
+    file = tmp_path / "campaign.json"
+    campaign = begun(2, file=file)
+    before = file.read_bytes()
+    monkeypatch.setattr(campaign_file, "MOST_BYTES", len(before) + 10)
+    with pytest.raises(StoreError, match=r"at most .* can be read; the campaign in memory"):
+        campaign.ask(9)
+    assert file.read_bytes() == before
+    assert len(Campaign.resume(file).pending) == 0
+
+
+@pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_a_file_grows_by_a_kilobyte_per_observation_at_most(n, tmp_path):
+    """Also where the last values came one by one, after a fit."""
+    file, rng = tmp_path / "campaign.json", np.random.default_rng(0)
+    campaign = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, seed=0)
+    points = rng.random((n, 2))
+    campaign.observe_all(points[:-5], np.sin(5.0 * points[:-5, 0]) + points[:-5, 1] ** 2)
+    for x, y in points[-5:].tolist():
+        campaign.observe({"x": x, "y": y}, np.sin(5.0 * x) + y**2)
+    campaign.save(file)
+    assert file.stat().st_size <= 1000 * n
+    resumed = Campaign.resume(file)
+    assert resumed.records == campaign.records
+    some = rng.random((20, 2))
+    for one, other in zip(resumed.predict(some), campaign.predict(some), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert resumed.ask() == campaign.ask()
+
+
+CHANGES = """
+import sys
+from gpbandits_env.agents.optimize import Campaign
+from gpbandits_env.errors import StoreError
+file, own, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+campaign = Campaign.resume(file)
+print("ready", flush=True)
+sys.stdin.readline()
+done = 0
+while done < count:
+    x = (1000 * own + done) / 1e6
+    try:
+        id = campaign.expect({"x": x}).id
+    except StoreError as error:
+        assert "another process has written" in str(error), error
+        campaign = Campaign.resume(file)
+        continue
+    print("expected", id, x, flush=True)
+    done += 1
+    try:
+        campaign.fail(id, str(x))
+    except StoreError:
+        campaign = Campaign.resume(file)
+        continue
+    print("failed", id, x, flush=True)
+    done += 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("processes", "changes"),
+    [(2, 20), *(pytest.param(n, 500, marks=pytest.mark.slow) for n in (2, 4))],
+)
+def test_no_change_is_lost_where_several_processes_use_a_file(processes, changes, tmp_path):
+    file = tmp_path / "campaign.json"
+    Campaign({"x": (0.0, 1.0)}, seed=0, file=file)
+    each = str(changes // processes)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHANGES, str(file), str(i), each],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for i in range(processes)
+    ]
+    for process in running:
+        assert process.stdout.readline() == "ready\n"
+    for process in running:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    lines = [line.split() for process in running for line in process.communicate()[0].splitlines()]
+    assert all(process.returncode == 0 for process in running)
+    assert len(lines) >= changes
+    records = Campaign.resume(file).records
+    for what, id, x in lines:
+        record = records[int(id)]
+        assert record.params == {"x": float(x)}
+        assert what != "failed" or (record.status, record.reason) == ("failed", x)
+    assert len({id for what, id, _ in lines if what == "expected"}) == len(records)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_of_two_new_campaigns_with_a_file_one_is_refused(tmp_path):
+    one, other = CampaignFile(tmp_path / "c.json"), CampaignFile(tmp_path / "c.json")
+    one.refuse_old()
+    other.refuse_old()
+    one.write({"a": 1})
+    with pytest.raises(StoreError, match="another process has written"):
+        other.write({"a": 2})
+    assert CampaignFile(tmp_path / "c.json").read() == {"a": 1}
+
+
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+from gpbandits_env.agents.optimize import Campaign
+campaign = Campaign.resume(sys.argv[1])
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+campaign.ask()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_what_a_kill_leaves_is_gone_after_the_next_change(begun, tmp_path):
+    file = tmp_path / "campaign.json"
+    begun(2, file=file)
+    before = file.read_bytes()
+    for _ in range(2):
+        code = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, str(file)]).returncode
+        assert code == -signal.SIGKILL
+        assert file.read_bytes() == before
+        left = sorted(path.suffix for path in tmp_path.iterdir())
+        assert left == [".json", ".lock", ".part"]  # the second kill leaves no more
+    Campaign.resume(file).ask()
+    assert list(tmp_path.iterdir()) == [file]
+    assert len(Campaign.resume(file).pending) == 1
