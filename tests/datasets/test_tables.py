@@ -3,6 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
+from gpbandits_env import files
 from gpbandits_env.datasets import check_table, hours, read_table
 from gpbandits_env.errors import InvalidInput, MissingData, UnknownName
 
@@ -171,6 +172,19 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(LINES.encode())[:-9])
     with pytest.raises(InvalidInput, match="cannot read"):
         read_table(tmp_path / "cut.csv.gz")
+
+
+def test_what_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"0,0\n" * 10**5))
+    np.savez_compressed(tmp_path / "t.npz", np.zeros((1000, 50)))
+    for name in ("t.csv.gz", "t.npz"):
+        assert not read_table(tmp_path / name).values.any()
+    monkeypatch.setattr(files, "MOST_UNPACKED", 399_999)
+    for name in ("t.csv.gz", "t.npz"):
+        with pytest.raises(InvalidInput, match="unpacks to more than 399999 bytes"):
+            read_table(tmp_path / name)
+    (tmp_path / "t.csv").write_bytes(b"0,0\n" * 10**5)  # the limit of others is larger
+    assert len(read_table(tmp_path / "t.csv").values) == 10**5
 
 
 def test_arrays_with_gaps_or_of_another_shape():

@@ -218,6 +218,48 @@ def test_restored_and_pickled_go_on_alike(same):
             np.testing.assert_array_equal(found, want)
 
 
+@pytest.mark.parametrize("noise", [0.0, NOISE])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_factor_is_computed_again_bit_for_bit(seed, noise, same):
+    """After any calls, also with repeated points, which without noise need a new factor."""
+    rng, box = np.random.default_rng(seed), Box(-np.ones(2), np.ones(2))
+    posterior, x = BoxPosterior(box, SquaredExponential(0.5), noise, MEAN), box.sample(rng, 70)
+    for _ in range(25):
+        k = int(rng.choice([1, 1, 1, 2, 5, 67]))
+        some, y = x[rng.choice(70, k)], rng.standard_normal(k)
+        match rng.integers(6):
+            case 0:
+                posterior.hallucinate(some)
+            case 1:
+                posterior.advance(float(rng.choice([0.0, 0.01, 0.5])), 5.0)
+            case 2:
+                posterior.condition(some, y, np.where(rng.random(k) < 0.5, 0.1, np.nan))
+            case 3 if seed % 2:
+                posterior.forget()
+                posterior.replay([(some, y, 0.01), (some, y, 0.0)])
+            case _:
+                posterior.condition(some, y)
+        state = posterior.snapshot()
+        assert sum(np.size(value) for value in state.values()) < 7 * len(state["points"]) + 20
+        again = BoxPosterior(box, SquaredExponential(0.5), noise, MEAN)
+        again.restore(state)
+        same(again.snapshot(), state)
+        for found, want in zip(again.gradients(x), posterior.gradients(x), strict=True):
+            np.testing.assert_array_equal(found, want)
+        np.testing.assert_array_equal(again.covariance(x), posterior.covariance(x))
+
+
+@pytest.mark.parametrize("wrong", [[0.0] * 6, [-1, 16, 0, -1, 0, 0], [0, 16, -1, 0, 0, 0],
+                                   [99, 0, 0, 0, 0, 0], [-2, 0, 0, 0, 0, 0]])  # fmt: skip
+def test_a_snapshot_that_does_not_say_how_data_were_added_changes_nothing(wrong, same):
+    posterior, rng = world("se-2")
+    learn(posterior, rng, rounds=2)
+    state = posterior.snapshot()
+    with pytest.raises(InvalidInput, match="does not say how the data were added"):
+        posterior.restore({**state, "begun": np.array(wrong, dtype=float)})
+    same(posterior.snapshot(), state)
+
+
 def test_a_snapshot_is_not_touched_by_what_comes_after():
     posterior, rng = world("se-2")
     learn(posterior, rng)
