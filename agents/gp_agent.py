@@ -28,7 +28,7 @@ from gpbandits_env.arrays import Array, Plain, Points, Settings, State, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
-from gpbandits_env.posterior import Posterior, posterior_for, posterior_kind
+from gpbandits_env.posterior import ArmPosterior, Posterior, posterior_for, posterior_kind
 from gpbandits_env.problem import Problem
 from gpbandits_env.temporal import TemporalKernel
 
@@ -391,7 +391,7 @@ class GPAgent(Agent):
 
     def snapshot(self) -> State:
         own = {
-            "posterior": self.posterior.snapshot(),
+            "posterior": None if self._is_in_log else self.posterior.snapshot(),
             "log": self.log.snapshot(),
             "action_map": self.action_map.fingerprint,
             "duplicates": self.duplicates,
@@ -400,17 +400,28 @@ class GPAgent(Agent):
             own["refit"] = self.refit.snapshot()
         return super().snapshot() | own
 
+    @property
+    def _is_in_log(self) -> bool:
+        """Whether the posterior on arms follows from the log: it may take far less storage."""
+        kept = self.forgetting is None and sum(self.log.calls) == self.posterior.size > 0
+        return kept and isinstance(self.posterior, ArmPosterior) and not self.posterior.hallucinated
+
     def _restore(self, state: State) -> None:
         if state["action_map"] != self.action_map.fingerprint:
             raise InvalidInput(
                 "the snapshot is of an agent with another seed, which has other points: restore it "
                 "into an agent made with that seed"
             )
-        self.log.restore(state["log"])
+        self.log.clear()
         if self.refit is not None:
             self.refit.restore(state["refit"])
             self._use(self.refit.model)
-        self.posterior.restore(state["posterior"])
+        self.log.restore(state["log"])
+        if state["posterior"] is None:
+            self.posterior.forget()
+            self.log.repeat(self.posterior)
+        else:
+            self.posterior.restore(state["posterior"])
         self.duplicates = int(state["duplicates"])
         super()._restore(state)
 

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -19,6 +21,22 @@ def test_a_file_is_replaced_in_one_step(tmp_path):
     assert path.read_text() == "newer"
     assert path.stat().st_mode & 0o777 == 0o640
     assert list(path.parent.iterdir()) == [path]
+
+
+def count_one(path):
+    with writing(path, "text", alone=True) as part:
+        known = int(path.read_text())
+        time.sleep(0.001)
+        part.write_text(str(known + 1))
+
+
+def test_what_is_written_alone_replaces_what_was_read(tmp_path):
+    path = tmp_path / "count.txt"
+    path.write_text("0")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(count_one, [path] * 60))
+    assert path.read_text() == "60"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def write_half(path, error):

@@ -48,6 +48,8 @@ class ObservationLog:
         best_reward: the largest reward among the posterior's data, maintained even if no entry is
             kept; -inf without data.
         observations: the number of rewards logged since the start of the episode.
+        calls: the numbers of observations on which the posterior was conditioned in one call each,
+            since it was last made from the log.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class ObservationLog:
         self._change = change
         self._keeps, self._history = rounds != 0, history
         self._start, self.best_reward, self.observations = 0, -np.inf, 0
+        self.calls: list[int] = []
         self._before = 0.0  # the time before the first entry
         self._since = 0  # the round after the last discard of all data
 
@@ -76,6 +79,7 @@ class ObservationLog:
             if reward > self.best_reward:
                 self.best_reward = reward
         if self._keeps:
+            self.calls.append(len(rewards))
             if len(self._entries) == self._entries.maxlen:
                 self._start = max(0, self._start - 1)
             new = Entry(round_, points.copy(), rewards.copy(), 0.0, 0.0, _copied(noise_var))
@@ -88,6 +92,7 @@ class ObservationLog:
             self.append(0, points, rewards, noise_var)
             return
         self.observations += len(rewards)
+        self.calls.append(len(rewards))
         self._add(len(self._entries) - 1, Entry(0, points, rewards, 0.0, 0.0, noise_var))
 
     def insert(self, round_: int, points: Points, rewards: Array) -> None:
@@ -197,6 +202,7 @@ class ObservationLog:
         """Drop everything."""
         self._entries.clear()
         self.observations, self._before = 0, 0.0
+        self.calls.clear()
         self.forget()
 
     @property
@@ -239,12 +245,25 @@ class ObservationLog:
                 posterior.advance(entry.faded, entry.elapsed)
             return
         data = self.data
+        self.calls = [sum(len(entry.rewards) for entry in data)]
         if (noise_var := _noise_of(data)) is not None:  # then nothing decays
             points = np.concatenate([entry.points for entry in data])
             rewards = np.concatenate([entry.rewards for entry in data])
             posterior.learn(points, rewards, noise_var)
             return
         posterior.replay((e.points, e.rewards, e.faded) for e in data)
+
+    def repeat(self, posterior: Posterior) -> None:
+        """Condition an empty posterior, which does not age, by the same calls as before."""
+        points, rewards, _, noise_var = self.gathered()
+        end = 0
+        for size in self.calls:
+            start, end = end, end + size
+            own = None if noise_var is None else noise_var[start:end]
+            if own is not None and np.isnan(own).all():
+                own = None
+            new = rewards[start:end]
+            posterior.learn(points[start:end], self._change(new) if self._change else new, own)
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
@@ -256,6 +275,7 @@ class ObservationLog:
             "since": self._since,
             "best_reward": self.best_reward,
             "observations": self.observations,
+            "calls": list(self.calls),
         }
 
     def restore(self, state: State) -> None:
@@ -266,10 +286,10 @@ class ObservationLog:
         ]
         start, best = int(state["start"]), float(state["best_reward"])
         self._before, self._since = float(state["before"]), int(state.get("since", 0))
-        self.observations = int(state["observations"])
+        self.observations, calls = int(state["observations"]), list(map(int, state["calls"]))
         self._entries.clear()
         self._entries.extend(found)
-        self._start, self.best_reward = start, best
+        self._start, self.best_reward, self.calls = start, best, calls
 
 
 def _noise_of(entries: Collection[Entry]) -> Array | None:

@@ -10,6 +10,7 @@ import numpy as np
 from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
 from gpbandits_env.agents.data.learning import learning_for
+from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.noise import sample_scale
@@ -335,6 +336,8 @@ def agent_for(
         given |= _with_noise(positive(noise, "noise", zero=True), given)
     agent = make(name, problem, seed=seed, **given)
     assert isinstance(agent, GPAgent)
+    if agent.forgetting is None and agent.refit is None:
+        agent.log = ObservationLog(None)  # all data, which take less storage than the posterior
     # The coordinates of an embedding are not those of the space.
     own = space.dim > len(space.dimensions) and agent.action_map.inner.domain == space.domain
     if usual and own and agent.refit is not None and agent.refit.learning.ard:

@@ -113,6 +113,11 @@ class ArmPosterior(Posterior):
         return self._representation.name
 
     @property
+    def hallucinated(self) -> bool:
+        """Whether there are hallucinated points."""
+        return self._hallucinated
+
+    @property
     def sd(self) -> Array:
         """Posterior standard deviation, a new array (n,)."""
         return np.sqrt(self._var)

@@ -365,21 +365,28 @@ def test_what_is_too_large_to_read_is_not_saved(begun, tmp_path, monkeypatch):
     assert len(Campaign.resume(file).pending) == 0
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_a_file_grows_by_a_kilobyte_per_observation_at_most(n, tmp_path):
-    """Also where the last values came one by one, after a fit."""
+@pytest.mark.parametrize("settings", [{}, {"kernel": {"type": "matern52", "lengthscale": 0.3}}])
+@pytest.mark.parametrize("side", [Real(0.0, 1.0), Integer(0, 63)])
+def test_a_file_grows_by_a_kilobyte_per_observation_at_most(n, settings, side, tmp_path):
+    """In a box and on 4096 arms; also where the last values came one by one, after a fit."""
+    if n > 300 and not settings:
+        pytest.skip("two factors of 10^4 points take too long")
     file, rng = tmp_path / "campaign.json", np.random.default_rng(0)
-    campaign = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, seed=0)
-    points = rng.random((n, 2))
-    campaign.observe_all(points[:-5], np.sin(5.0 * points[:-5, 0]) + points[:-5, 1] ** 2)
-    for x, y in points[-5:].tolist():
-        campaign.observe({"x": x, "y": y}, np.sin(5.0 * x) + y**2)
+    campaign = Campaign({"x": side, "y": side}, seed=0, **settings)
+    points = rng.integers(64, size=(n, 2)) if side.size else rng.random((n, 2))
+    values = rng.standard_normal(n)
+    campaign.observe_all(points[:-9], values[:-9])
+    campaign.observe_all(points[-9:-5], values[-9:-5], noise=[0.1, None, 0.2, None])
+    for point, value in zip(points[-5:], values[-5:], strict=True):
+        campaign.observe(point, value)
+    campaign.tell(campaign.ask()[0].id, 0.1)
     campaign.save(file)
     assert file.stat().st_size <= 1000 * n
     resumed = Campaign.resume(file)
     assert resumed.records == campaign.records
-    some = rng.random((20, 2))
-    for one, other in zip(resumed.predict(some), campaign.predict(some), strict=True):
+    for one, other in zip(resumed.predict(points), campaign.predict(points), strict=True):
         np.testing.assert_array_equal(one, other)
     assert resumed.ask() == campaign.ask()
 
@@ -413,6 +420,7 @@ while done < count:
 """
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     ("processes", "changes"),
     [(2, 20), *(pytest.param(n, 500, marks=pytest.mark.slow) for n in (2, 4))],
