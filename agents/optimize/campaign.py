@@ -89,6 +89,7 @@ class Campaign(Displayed):
         n_initial: int | None = None,
         noise: float | Settings | None = None,
         constraints: Any = None,
+        failures: str = "auto",
         file: str | Path | None = None,
         **settings: Any,
     ) -> None:
@@ -104,7 +105,7 @@ class Campaign(Displayed):
         self.n_initial = n_initial_for(self.space, n_initial)
         self._log = CampaignLog(self.space, self.maximize, bounds)
         search = NoiseSearch(self.agent, agent, sd, settings, self.n_initial, self._log)
-        self._models = Models(self.space, self.agent, self._log, search, replicates)
+        self._models = Models(self.space, self.agent, self._log, search, failures, replicates)
         self._declared: Plain = {
             "space": self.space.to_dict(),
             "agent": agent,
@@ -113,6 +114,7 @@ class Campaign(Displayed):
             "n_initial": self.n_initial,
             "noise": sd if replicates is None else {"replicates": replicates},
             "constraints": bounds,
+            "failures": self._models.failures.kind,
             "linear": [linear_to_dict(one) for one in self.space.linear],
             "settings": described(settings),
         }
@@ -463,7 +465,7 @@ class Campaign(Displayed):
         """
         source = CampaignFile(file)
         state = source.read()
-        keys = ("space", "agent", "maximize", "seed", "n_initial", "noise")
+        keys = ("space", "agent", "maximize", "seed", "n_initial", "noise", "failures")
         cure = "if you trust this file, Campaign.resume(file, trusted=True) loads it"
         try:
             with nullcontext() if flag(trusted, "trusted") else no_user_code(cure):

@@ -1,7 +1,13 @@
-"""Where the evaluations of a campaign fail.
+r"""Where the evaluations of a campaign fail.
 
-A Gaussian process is positive where evaluations succeed, and only its sign is observed. It counts
-as the slack of a constraint: scores are multiplied by the probability that it is positive.
+.. math:: P(\text{success at } x) = (1 - q) \Phi(f(x))
+
+A Gaussian process f is positive where evaluations can succeed, and with the chance q they fail
+there all the same. f counts as the slack of a constraint: scores are multiplied by the probability
+that it is positive. With p = E[Phi(f(x)) | data], a failure at x comes from chance rather than
+from the place if p q > 1 - p, as where evaluations around it succeed. Such a point may be chosen
+again; if it fails again, p falls. With "region", q is 0, and failed points are never chosen again.
+With "random", f is positive everywhere. With "auto", q is learned; see `learning.signs`.
 
 Source: Gelbart, Snoek & Adams (2014), "Bayesian Optimization with Unknown Constraints", and Bachoc,
 Helbert & Picheny (2020), "Gaussian process optimization with failures".
@@ -13,6 +19,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.constraints import check_search
@@ -22,10 +30,11 @@ from gpbandits_env.agents.search.base import ArmSearch
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
 from gpbandits_env.arrays import Array, Points, State, finite_array, whole
-from gpbandits_env.errors import InvalidInput
-from gpbandits_env.learning.signs import SignModel, site
+from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.learning.signs import CHANCE, SignModel, site
 from gpbandits_env.posterior import Posterior, posterior_for
 
+KINDS = ("auto", "region", "random")
 # A fit after three evaluations, or after growth by 5% if that is more.
 EVERY, GROWTH = 3, 0.05
 
@@ -39,10 +48,14 @@ class Failures:
         space: the space of the campaign.
         agent: the agent whose choices are to succeed; if it searches subspaces or embeddings of the
             space, nothing is learned.
+        kind: what failures come from, one of `KINDS`.
+    Raises:
+        InvalidInput: there is no such kind.
     """
 
-    def __init__(self, space: Space, agent: GPAgent) -> None:
-        self._space, self._supported = space, True
+    def __init__(self, space: Space, agent: GPAgent, kind: str) -> None:
+        self.kind = one_of(kind, KINDS, "failures")
+        self._space, self._supported = space, kind != "random"
         try:
             check_search(space, agent, "a model of failures", ArmSearch, BoxSearch, RoundSearch)
         except InvalidInput:
@@ -53,7 +66,8 @@ class Failures:
         self._labels: Array = np.empty(0)
         self._points: Points = np.empty(0)
         self._due = 0
-        self._learned = SignModel.prior(self._space.groups)
+        chance = CHANCE if self.kind == "auto" else 0.0
+        self._learned = SignModel.prior(self._space.groups, chance)
         self._posterior: Posterior  # from the first fit on
 
     def tell(self, new: Sequence[Record], records: Sequence[Record]) -> None:
@@ -75,7 +89,9 @@ class Failures:
             return
         for at, label in zip(points, labels, strict=True):
             moments = self._posterior.moments(at[None])
-            self._posterior.condition(at[None], *site(*moments, np.array([label])))
+            self._posterior.condition(
+                at[None], *site(*moments, np.array([label]), self._learned.chance)
+            )
 
     def learn_anew(self, records: Sequence[Record]) -> None:
         """Forget all evaluations, and observe these."""
@@ -89,8 +105,27 @@ class Failures:
 
     @property
     def points(self) -> Points | None:
-        """The points where evaluations failed, (n,) arms or (n, d) points; None without a model."""
-        return self._points[self._labels < 0.0] if len(self._labels) else None
+        """The points of failures that are not by chance, (n,) or (n, d); None without a model."""
+        if not len(self._labels):
+            return None
+        failed = self._points[self._labels < 0.0]
+        return failed[self._lasting(failed)]
+
+    def avoided(self, failed: Sequence[Record]) -> list[Record]:
+        """The failed records that are not by chance, as far as is known."""
+        if self.kind == "random" or not failed:
+            return []
+        if self.success is None:
+            return list(failed)
+        points = np.array([self._space.action(record.params) for record in failed])
+        lasting = self._lasting(points)
+        return [record for record, again in zip(failed, lasting, strict=True) if again]
+
+    def _lasting(self, points: Points) -> NDArray[np.bool_]:
+        """Whether failures at points (n, ...) come from the place rather than chance, (n,)."""
+        mean, var = self._posterior.moments(points)
+        possible = ndtr(mean / np.sqrt(1.0 + var))
+        return np.asarray(self._learned.chance * possible <= 1.0 - possible)
 
     def _fit(self) -> None:
         points = self._points
@@ -109,7 +144,9 @@ class Failures:
             return {}
         learned = self._learned
         return {
-            "model": np.array([*learned.lengthscales, learned.variance, learned.mean]),
+            "model": np.array(
+                [*learned.lengthscales, learned.variance, learned.mean, learned.chance]
+            ),
             "points": self._points.copy(),
             "labels": self._labels.copy(),
             "due": self._due,
@@ -121,9 +158,13 @@ class Failures:
         self._forget()
         if not state:
             return
-        *scales, variance, mean = finite_array(state["model"], "model", 1).tolist()
+        *scales, variance, mean, chance = finite_array(state["model"], "model", 1).tolist()
         self._learned = replace(
-            self._learned, lengthscales=tuple(scales), variance=variance, mean=mean
+            self._learned,
+            lengthscales=tuple(scales),
+            variance=variance,
+            mean=mean,
+            chance=min(max(chance, 0.0), 0.999),
         )
         self._labels = np.array(finite_array(state["labels"], "labels", 1))
         self._points = np.array(self._space.domain.check(state["points"]))

@@ -45,6 +45,7 @@ def minimize(
     callback: Callback | Sequence[Callback] | None = None,
     noise: float | str | Settings | None = None,
     constraints: object = None,
+    failures: str = "auto",
     context: Context | None = None,
     x0: object = None,
     y0: Sequence[float] | None = None,
@@ -119,6 +120,7 @@ def minimize(
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
     options = {"maximize": False, "seed": seed, "n_initial": n_initial, "noise": noise}
+    options["failures"] = failures
     return _search(run, bounds, agent, (x0, y0), constraints, file, options, settings)
 
 
@@ -135,6 +137,7 @@ def maximize(
     callback: Callback | Sequence[Callback] | None = None,
     noise: float | str | Settings | None = None,
     constraints: object = None,
+    failures: str = "auto",
     context: Context | None = None,
     x0: object = None,
     y0: Sequence[float] | None = None,
@@ -150,6 +153,7 @@ def maximize(
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
     options = {"maximize": True, "seed": seed, "n_initial": n_initial, "noise": noise}
+    options["failures"] = failures
     return _search(run, bounds, agent, (x0, y0), constraints, file, options, settings)
 
 

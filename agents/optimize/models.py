@@ -28,6 +28,7 @@ class Models:
         agent: its agent.
         log: its evaluations.
         noise: what finds out whether there is noise.
+        failures: what failures come from; see `Failures`.
         replicates: the number of replicates from which each told noise is known; None if it is
             known exactly.
 
@@ -43,10 +44,12 @@ class Models:
         agent: GPAgent,
         log: CampaignLog,
         noise: NoiseSearch,
+        failures: str,
         replicates: int | None = None,
     ) -> None:
         self._log, self.in_space = log, SpaceAgent(space, agent)
-        self.slacks, self.failures = Slacks(space, agent, log.bounds), Failures(space, agent)
+        self.slacks = Slacks(space, agent, log.bounds)
+        self.failures = Failures(space, agent, failures)
         self.noise, self._replicates = noise, replicates
 
     def next(self, context: Params | None) -> Plain | None:
@@ -58,7 +61,7 @@ class Models:
         if context is None and best is not None and self.noise.is_due:
             return dict(best.params)
         self.noise.use()
-        pending, failed = log.of("pending"), log.of("failed")
+        pending, failed = log.of("pending"), self.failures.avoided(log.of("failed"))
         slacks, success = self.slacks.posteriors, self.failures.success
         around = [*pending, *(failed if success is None else failed[-LAST_FAILED:])]
         unsure = slacks or success is not None
@@ -116,7 +119,7 @@ class Models:
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
-        own = {"slacks": self.slacks.snapshot(), "failures": self.failures.snapshot()}
+        own = {"slacks": self.slacks.snapshot(), "success": self.failures.snapshot()}
         return own | self.in_space.snapshot()
 
     def restore(self, state: State) -> None:
@@ -127,6 +130,6 @@ class Models:
         """
         self.in_space.restore(state)
         self.slacks.restore(state["slacks"])
-        self.failures.restore(state["failures"])
+        self.failures.restore(state["success"])
         if len(self.in_space.agent.posterior.observed) > len(self._log.of("done")):
             raise InvalidInput("records are missing: the agent has more observations")

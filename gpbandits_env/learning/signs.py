@@ -1,6 +1,10 @@
 r"""A Gaussian process that is observed only by its sign: the model of a classification.
 
-.. math:: P(y_i = 1 \mid f) = \Phi(f(x_i)), \quad f \sim GP(m, k)
+.. math:: P(y_i = 1 \mid f) = (1 - q) \Phi(f(x_i)), \quad f \sim GP(m, k)
+
+The chance q that a label is -1 whatever f is may be 0 or learned. A label of -1 where f is positive
+with probability p is then due to chance with probability p q / (p q + 1 - p): alone among labels of
+1 it says little, and beside others, or once it was repeated, it says that f is negative.
 
 Expectation propagation replaces each label by a Gaussian observation of f, its site, such that the
 marginal distributions of f agree. With these observations, any Gaussian-process posterior is that
@@ -10,7 +14,7 @@ lengthscale.
 
 Source: Rasmussen & Williams (2006), Sections 3.6 and 5.5.2.
 Departures: 1. sites are updated in parallel, with damping; 2. hyperparameters maximize the
-approximate evidence times a prior.
+approximate evidence times a prior; 3. where chance makes a site's precision negative, it is 0.
 """
 
 from collections.abc import Sequence
@@ -20,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.optimize import Bounds, minimize
-from scipy.special import erfcx, log_ndtr
+from scipy.special import erfcx, expit, log_ndtr, logit
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.kernels import Matern52
@@ -30,8 +34,12 @@ from gpbandits_env.kernels import Matern52
 # may be very large. The mean, in standard deviations of f, is standard normal.
 LENGTHSCALE, LENGTHSCALE_SD = 0.5, 1.0
 VARIANCE, VARIANCE_SD = 1e3, 3.0
-# The bounds of the logarithms around their medians, and of the mean.
-REACH, REACH_VARIANCE = 3.0, 11.5
+# The median of the chance, if it is learned, and the standard deviation of its logit.
+CHANCE, CHANCE_SD = 0.1, 2.5
+# The chances from which it is searched, because failures may look like those of a place or not.
+SMALL, LARGE = 0.02, 0.25
+# The bounds of the logarithms around their medians, of the mean, and of the logit.
+REACH, REACH_VARIANCE, REACH_CHANCE = 3.0, 11.5, 4.0
 # The logarithms of several lengthscales differ from the common one by this in the sum of squares.
 DIFFERENCES = 5.0
 # Hyperparameters are learned from at most this many labels, the last ones.
@@ -48,7 +56,8 @@ class Approximation(NamedTuple):
     """The sites of f - m, as precisions and precisions times targets (n,), and the evidence.
 
     ``gradient`` is an (n, n) matrix B: the derivative of the log evidence in the direction of
-    covariances K is sum(B K) / 2. ``pull`` (n,) is its derivative in the prior means.
+    covariances K is sum(B K) / 2. ``pull`` (n,) is its derivative in the prior means, and
+    ``in_chance`` that in the chance.
     """
 
     precision: Array
@@ -56,6 +65,7 @@ class Approximation(NamedTuple):
     log_evidence: float
     gradient: Array
     pull: Array
+    in_chance: float
 
 
 @dataclass(frozen=True)
@@ -67,12 +77,14 @@ class SignModel:
         variance: the variance of f.
         mean: the mean of f.
         groups: the group of each coordinate of a point.
+        chance: the probability of a label -1 wherever f is positive; 0 is never learned anew.
     """
 
     lengthscales: tuple[float, ...]
     variance: float
     mean: float
     groups: tuple[int, ...]
+    chance: float = 0.0
 
     @property
     def kernel(self) -> Matern52:
@@ -80,10 +92,10 @@ class SignModel:
         return Matern52(tuple(self.lengthscales[g] for g in self.groups), self.variance)
 
     @staticmethod
-    def prior(groups: Sequence[int]) -> "SignModel":
+    def prior(groups: Sequence[int], chance: float = 0.0) -> "SignModel":
         """The median of the prior, for these groups of coordinates."""
         lengthscale = LENGTHSCALE * len(groups) ** 0.5
-        return SignModel((lengthscale,) * (max(groups) + 1), VARIANCE, 0.0, tuple(groups))
+        return SignModel((lengthscale,) * (max(groups) + 1), VARIANCE, 0.0, tuple(groups), chance)
 
     def fitted(self, points: Array, labels: Array) -> "SignModel":
         """The most likely model, by a search from this one; O(n^3) for n labels, at most `LAST`.
@@ -99,72 +111,107 @@ class SignModel:
         def loss(u: Array) -> tuple[float, Array]:
             model = self._of(u)
             grams = model.kernel.parameter_gradients(points)
-            at = propagated(grams["variance"], labels, model.mean, *sites[-1:])
+            at = propagated(grams["variance"], labels, model.mean, model.chance, *sites[-1:])
             sites.append(at)
             own = {name: 0.5 * float(np.vdot(at.gradient, gram)) for name, gram in grams.items()}
             in_mean = float(at.pull.sum())
             by_coordinate = [own[f"lengthscale.{j}"] for j in range(points.shape[1])]
             in_scales = np.bincount(self.groups, by_coordinate)
-            # The last entry of u is the mean in standard deviations of f.
+            # The mean is in standard deviations of f, the chance as its logit.
             in_variance = own["variance"] + 0.5 * in_mean * model.mean
-            slope = np.array([*in_scales, in_variance, in_mean * model.variance**0.5])
+            in_logit = at.in_chance * model.chance * (1.0 - model.chance)
+            slope = np.array([*in_scales, in_variance, in_mean * model.variance**0.5, in_logit])
+            slope = slope[: len(u)]
             away = u - center
             pulled = precision @ away
             return 0.5 * float(away @ pulled) - at.log_evidence, pulled - slope
 
-        start = np.log([*self.lengthscales, self.variance, 1.0])
-        start[-1] = self.mean / self.variance**0.5
-        reach = np.array([*[REACH] * len(self.lengthscales), REACH_VARIANCE, REACH])
-        limits = np.stack([center - reach, center + reach])
-        found = minimize(
-            loss,
-            np.clip(start, *limits),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=Bounds(*limits),
-            options={"maxfun": EVALUATIONS},
-        )
-        return self._of(found.x)
+        reach = np.array([*[REACH] * len(self.lengthscales), REACH_VARIANCE, REACH, REACH_CHANCE])
+        limits = center + np.stack([-reach, reach])[:, : len(center)]
+        found = [
+            minimize(
+                loss,
+                np.clip(start, *limits),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=Bounds(*limits),
+                options={"maxfun": EVALUATIONS},
+            )
+            for start in self._starts()
+        ]
+        return self._of(min(found, key=lambda one: float(one.fun)).x)
+
+    def _starts(self) -> list[Array]:
+        """This model, and one from which the search finds another reason of the labels -1."""
+        rest = [np.log(self.variance), self.mean / self.variance**0.5]
+        own = np.array([*np.log(self.lengthscales), *rest])
+        if not self.chance:
+            return [own]
+        center, _ = self._normal()
+        center[-2:] = (0.0, logit(SMALL)) if self.chance > CHANCE else (1.0, logit(LARGE))
+        return [np.append(own, logit(self.chance)), center]
 
     def _normal(self) -> tuple[Array, Array]:
         """The mean and the precision matrix of the normal prior of u; see `_of`."""
         median, n = self.prior(self.groups), len(self.lengthscales)
-        center = np.array([*np.log([*median.lengthscales, median.variance]), 0.0])
-        covariance = np.diag([*[min(3.0, DIFFERENCES / n)] * n, VARIANCE_SD**2, 1.0])
+        center = np.array([*np.log([*median.lengthscales, median.variance]), 0.0, logit(CHANCE)])
+        covariance = np.diag([*[min(3.0, DIFFERENCES / n)] * n, VARIANCE_SD**2, 1.0, CHANCE_SD**2])
         covariance[:n, :n] += LENGTHSCALE_SD**2 - covariance[0, 0] / n
-        return center, np.linalg.inv(covariance)
+        size = n + 3 if self.chance else n + 2
+        return center[:size], np.linalg.inv(covariance[:size, :size])
 
     def _of(self, u: Array) -> "SignModel":
-        """The model with these logarithms, and last the mean in standard deviations of f."""
-        *scales, variance = np.exp(u[:-1]).tolist()
-        return SignModel(tuple(scales), variance, float(u[-1]) * variance**0.5, self.groups)
+        """The model with these logarithms, mean in standard deviations of f, and logit."""
+        n = len(self.lengthscales)
+        *scales, variance = np.exp(u[: n + 1]).tolist()
+        chance = float(expit(u[n + 2])) if self.chance else 0.0
+        mean = float(u[n + 1]) * variance**0.5
+        return SignModel(tuple(scales), variance, mean, self.groups, chance)
 
     def targets(self, points: Array, labels: Array) -> tuple[Array, Array]:
         """Observations of f in place of labels (n,) at points (n, d): values and noise variances.
 
         Cost: O(n^3).
         """
-        at = propagated(self.kernel(points), labels, self.mean)
+        at = propagated(self.kernel(points), labels, self.mean, self.chance)
         return self.mean + at.shift / at.precision, 1.0 / at.precision
 
 
-def site(mean: Array, var: Array, labels: Array) -> tuple[Array, Array]:
+def site(mean: Array, var: Array, labels: Array, chance: float = 0.0) -> tuple[Array, Array]:
     """The observation of f that moves N(mean, var) as a label does: value and noise variance.
 
-    All arrays are (n,). The moments are those of N(f | mean, var) Phi(label f); see eqs.
-    (3.58)-(3.59) of Rasmussen & Williams.
+    All arrays are (n,). The moments are those of N(f | mean, var) times the probability of the
+    label; see eqs. (3.58)-(3.59) of Rasmussen & Williams.
     """
     scale = np.sqrt(1.0 + var)
     z = labels * mean / scale
-    hazard = np.sqrt(2.0 / np.pi) / erfcx(-z / np.sqrt(2.0))  # phi(z) / Phi(z)
-    far = z < FAR
-    left = np.where(far, 1.0 / np.where(far, z, 1.0) ** 2, 1.0 - hazard * (z + hazard))
+    # The share of the label that f explains, times phi(z) / Phi(z): the derivative of log Z.
+    share = np.exp(_log_explained(z, chance) - _log_evidence(z, labels, chance))
+    slope = share * np.sqrt(2.0 / np.pi) / erfcx(-z / np.sqrt(2.0))
+    far = (z < FAR) & (share > 0.0)
+    left = np.where(far, 1.0 / np.where(far, z, 1.0) ** 2, 1.0 - slope * (z + slope))
     noise_var = 1.0 / np.maximum((1.0 - left) / (1.0 + var * left), LEAST)
-    return mean + labels * hazard / scale * (noise_var + var), noise_var
+    return mean + labels * slope / scale * (noise_var + var), noise_var
+
+
+def _log_explained(z: Array, chance: float) -> Array:
+    return np.asarray(np.log1p(-chance) + log_ndtr(z))
+
+
+def _log_evidence(z: Array, labels: Array, chance: float) -> Array:
+    """The log-probability of labels: log Z."""
+    explained = _log_explained(z, chance)
+    if not chance:
+        return explained
+    return np.where(labels > 0.0, explained, np.logaddexp(explained, np.log(chance)))
 
 
 def propagated(
-    gram: Array, labels: Array, mean: float, start: Approximation | None = None
+    gram: Array,
+    labels: Array,
+    mean: float,
+    chance: float = 0.0,
+    start: Approximation | None = None,
 ) -> Approximation:
     """Expectation propagation for labels (n,) with prior covariances (n, n) and a prior mean.
 
@@ -175,7 +222,7 @@ def propagated(
     shift = np.zeros(n) if start is None else start.shift
     at = _Marginals(gram, precision, shift)
     for _ in range(SWEEPS):
-        values, noise_var = site(mean + at.mean, at.var, labels)
+        values, noise_var = site(mean + at.mean, at.var, labels, chance)
         new = 1.0 / noise_var, (values - mean) / noise_var
         change = max(_change(precision, new[0]), _change(shift, new[1]))
         if change < TOLERANCE:
@@ -185,7 +232,7 @@ def propagated(
         precision = precision + damping * (new[0] - precision)
         shift = shift + damping * (new[1] - shift)
         at = _Marginals(gram, precision, shift)
-    return at.approximation(labels, mean)
+    return at.approximation(labels, mean, chance)
 
 
 class _Marginals:
@@ -205,19 +252,23 @@ class _Marginals:
         self.var = 1.0 / without
         self.mean = (self._inner / var - shift) * self.var
 
-    def approximation(self, labels: Array, mean: float) -> Approximation:
+    def approximation(self, labels: Array, mean: float, chance: float) -> Approximation:
         """The sites, and the evidence of the labels; eqs. (3.65) and (5.27)."""
         precision, shift, root = self._precision, self._shift, self._root
         z = labels * (mean + self.mean) / np.sqrt(1.0 + self.var)
         together = precision + 1.0 / self.var
-        evidence = log_ndtr(z) + 0.5 * np.log1p(precision * self.var)
+        known = _log_evidence(z, labels, chance)
+        evidence = known + 0.5 * np.log1p(precision * self.var)
         evidence += 0.5 * shift * self._inner - 0.5 * shift**2 / together
         pulled = self.mean * (precision * self.mean - 2.0 * shift) / self.var
         evidence += 0.5 * pulled / together - np.log(np.diag(self._factor))
         pull = shift - root * cho_solve((self._factor, True), root * self._prior)
         inverse = cho_solve((self._factor, True), np.diag(root))
         gradient = np.outer(pull, pull) - root[:, None] * inverse
-        return Approximation(precision, shift, float(evidence.sum()), gradient, pull)
+        # The probability of a label is linear in the chance, with the value 0 or 1 at 1.
+        in_chance = (np.where(labels > 0.0, 0.0, np.exp(-known)) - 1.0) / (1.0 - chance)
+        total = float(evidence.sum())
+        return Approximation(precision, shift, total, gradient, pull, float(in_chance.sum()))
 
 
 def _change(old: Array, new: Array) -> float:
