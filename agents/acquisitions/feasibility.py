@@ -40,12 +40,12 @@ class Feasibility:
     A function that is positive where evaluations succeed counts as one more slack, but a large gain
     is no reason to evaluate where failure is more likely than success: P is multiplied by the
     smooth step Phi(20 mu / sigma) too, and posterior samples are maximized where its mean and its
-    sample are positive. Points where an evaluation has failed are never feasible.
+    sample are positive. Points where an evaluation would fail again are never feasible.
 
     Args:
         slacks: the posteriors of the slacks, on the domain of the searched posterior.
         success: the posterior of success, if evaluations may fail.
-        failed: the points where evaluations have failed.
+        failed: the points where evaluations would fail again.
 
     Cost: that of the moments of every posterior.
     """

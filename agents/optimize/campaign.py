@@ -41,12 +41,12 @@ class Campaign(Displayed):
     Sobol sequence). Later ones are chosen by the agent. It conditions the variance on pending
     points and on the last failed ones and keeps the mean, so that new suggestions avoid these
     points. Once an evaluation has failed, scores are multiplied by the probability of success under
-    a model of which evaluations fail; it is 0 at failed points. While all values are equal,
-    suggestions are spread further. If the noise is neither given nor negligible, EI and agents that
-    draw samples have the best point evaluated once more, and explore more if the two values differ
-    (see `noise`). A pending point is not suggested again unless the values have noise, and no point
-    at all once a repeated evaluation has returned the same value, or with ``noise=0``; suggestions
-    are spread further instead.
+    a model of which evaluations fail; it is 0 at points that failed, unless by chance. While all
+    values are equal, suggestions are spread further. If the noise is neither given nor negligible,
+    EI and agents that draw samples have the best point evaluated once more, and explore more if the
+    two values differ (see `noise`). A pending point is not suggested again unless the values have
+    noise, and no point at all once a repeated evaluation has returned the same value, or with
+    ``noise=0``; suggestions are spread further instead.
 
     Args:
         space: the dimensions by name; see `Space`.
@@ -63,6 +63,10 @@ class Campaign(Displayed):
             c(x) <= b by name, whose values are told with each value. Each has a model, the
             probability of feasibility multiplies the acquisition, and samples are maximized where
             sampled constraints hold.
+        failures: what failures come from. "region": the place, so that a failed point fails again.
+            "random": chance alone; a failed point may be chosen again at once. "auto": either, or
+            both; the rate of failures by chance is learned, and a failed point is chosen again if
+            its failure was likely by chance. See `Failures`.
         file: a new file in which the campaign is saved now and after every change; see `resume`.
         settings: the settings of the agent, and kernel, noise_var and prior_mean; for the defaults,
             and the unit cube on which a kernel acts, see `space_agent.agent_for`.
@@ -335,10 +339,17 @@ class Campaign(Displayed):
 
     @property
     def exhausted(self) -> bool:
-        """Whether each of finitely many points was suggested, and repeats would return the same."""
-        domain, noise = self.space.domain, self._models.noise
-        every = domain.finite and self._log.n_points >= len(domain.span)
-        return every and noise.is_absent and not noise.is_present
+        """Whether each of finitely many points was suggested, and repeats would return the same.
+
+        A point that failed by chance counts only once it has a value.
+        """
+        domain, noise, log = self.space.domain, self._models.noise, self._log
+        every = domain.finite and log.n_points >= len(domain.span)
+        if not every or not noise.is_absent or noise.is_present:
+            return False
+        failed = self._models.failures.avoided(log.of("failed"))
+        settled = [*log.of("done"), *log.of("pending"), *failed]
+        return len({repr(record.params) for record in settled}) >= len(domain.span)
 
     def feasible(self, record: Record) -> bool:
         """Whether an evaluation has a value and its measured constraints hold."""

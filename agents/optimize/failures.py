@@ -29,7 +29,7 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.search.base import ArmSearch
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
-from gpbandits_env.arrays import Array, Points, State, finite_array, whole
+from gpbandits_env.arrays import Array, Points, State, finite_array, share, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.learning.signs import CHANCE, SignModel, site
 from gpbandits_env.posterior import Posterior, posterior_for
@@ -50,7 +50,7 @@ class Failures:
             space, nothing is learned.
         kind: what failures come from, one of `KINDS`.
     Raises:
-        InvalidInput: there is no such kind.
+        UnknownName: there is no such kind.
     """
 
     def __init__(self, space: Space, agent: GPAgent, kind: str) -> None:
@@ -164,7 +164,7 @@ class Failures:
             lengthscales=tuple(scales),
             variance=variance,
             mean=mean,
-            chance=min(max(chance, 0.0), 0.999),
+            chance=share(chance, "chance"),
         )
         self._labels = np.array(finite_array(state["labels"], "labels", 1))
         self._points = np.array(self._space.domain.check(state["points"]))

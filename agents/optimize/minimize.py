@@ -87,6 +87,8 @@ def minimize(
             dict, ``fun`` returns a pair: its value, and the values of the constraints as a dict or
             a list. The function of a `NonlinearConstraint` is called with each call of ``fun`` and
             takes the same point. See `Campaign`.
+        failures: what failed calls come from: the "region" of the point, so that it fails again;
+            chance, "random"; or "auto" to learn it. See `Campaign`.
         context: the values of dimensions that are observed and not chosen, by name; a function
             without arguments that returns them is called before each suggestion, or before each
             batch. The agent chooses the other dimensions. If contexts differ, ``x`` and

@@ -28,7 +28,7 @@ class Models:
         agent: its agent.
         log: its evaluations.
         noise: what finds out whether there is noise.
-        failures: what failures come from; see `Failures`.
+        failures: what failures come from; see `Campaign`.
         replicates: the number of replicates from which each told noise is known; None if it is
             known exactly.
 

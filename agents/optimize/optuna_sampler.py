@@ -43,7 +43,7 @@ class GPBanditsSampler(BaseSampler):
         agent: a registered agent with a Gaussian-process posterior.
         seed: the seed of all randomness.
         n_initial: the number of trials drawn at random before the agent chooses, at least 1.
-        settings: the settings of the agent; see `Campaign`.
+        settings: the settings of the agent, and noise and failures; see `Campaign`.
     Raises:
         UnknownName: there is no such agent or setting.
         InvalidInput: the agent has no posterior, or the settings fit no study (maximize, file

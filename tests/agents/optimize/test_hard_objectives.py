@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions import Mean
-from gpbandits_env.agents.optimize import Campaign, Choice, Integer, models
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, minimize, models
 from gpbandits_env.agents.search import ArmSearch
 from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.posterior import posterior_for
 
@@ -85,6 +86,92 @@ def test_agents_with_an_embedding_take_failures_without_a_model():
     played(campaign, 5, lambda p: np.nan if p["x"] > 0.5 else p["y"])
     assert campaign.failed
     assert campaign._models.failures.success is None
+
+
+GRID = {"i": Integer(0, 15), "j": Integer(0, 15)}
+
+
+def failing_once():
+    """The least value is 0, at (4, 11), where the first call fails; the next ones are 1."""
+    calls = []
+
+    def value(p):
+        away = (p["i"] - 4) ** 2 + (p["j"] - 11) ** 2
+        calls.append(away)
+        return np.nan if away == 0 and calls.count(0) == 1 else float(away)
+
+    return value
+
+
+@pytest.mark.parametrize(("failures", "best"), [("auto", 0.0), ("random", 0.0), ("region", 1.0)])
+def test_a_point_that_failed_by_chance_is_chosen_again(failures, best):
+    campaign = Campaign(GRID, maximize=False, seed=0, failures=failures)
+    played(campaign, 30, failing_once())
+    assert len(campaign.failed) == 1
+    assert campaign.best.value == best
+
+
+@pytest.mark.parametrize("agent", ["ei", "ts-rsr"])
+def test_failures_by_chance_do_not_keep_from_the_minimum(agent):
+    rng = np.random.default_rng(5)
+    campaign = Campaign(GRID, agent, maximize=False, seed=1)
+    value = failing_once()
+    played(campaign, 45, lambda p: np.nan if rng.random() < 0.3 else value(p))
+    assert len(campaign.failed) > 8
+    assert campaign.best.value == 0.0
+
+
+def test_a_point_that_always_fails_is_given_up():
+    campaign = Campaign(GRID, maximize=False, seed=0)
+    away = failing_once()
+    played(campaign, 40, lambda p: away(p) or np.nan)
+    assert 1 < sum(p.params == {"i": 4, "j": 11} for p in campaign.failed) < 8
+    assert campaign.best.value == 1.0
+
+
+def test_a_small_space_is_exhausted_once_each_point_has_a_value_or_fails_for_good():
+    def ended(failures, times):
+        campaign = Campaign(
+            {"n": Integer(0, 5)}, maximize=False, seed=0, noise=0.0, failures=failures
+        )
+        for n in [*range(6), *[5] * (times - 1)]:
+            campaign.observe({"n": n}, np.nan if n == 5 else float(n))
+        return campaign
+
+    assert ended("region", 1).exhausted
+    assert not ended("random", 3).exhausted
+    campaign = ended("random", 1)
+    played(campaign, 1, lambda p: float(p["n"]))
+    assert campaign.records[-1].params == {"n": 5}
+    assert campaign.exhausted
+
+
+def test_the_cause_of_failures_is_a_setting_and_kept_in_the_file(tmp_path):
+    with pytest.raises(UnknownName, match="failures"):
+        Campaign(SQUARE, failures="chance")
+    with pytest.raises(UnknownName, match="failures"):
+        minimize(lambda x: x[0], [(0.0, 1.0)], failures="place")
+    file = tmp_path / "campaign.json"
+    plain = Campaign(GRID, maximize=False, seed=0, failures="random", file=file)
+    with pytest.raises(InvalidInput, match="failures"):
+        Campaign.open(file, GRID, maximize=False, seed=0)
+    played(plain, 24, failing_once())
+    resumed = Campaign.resume(file)
+    assert resumed.snapshot()["failures"] == "random"
+    assert resumed._models.failures.success is None
+
+
+def test_a_learned_rate_of_failures_is_kept_in_the_file(tmp_path):
+    rng, file = np.random.default_rng(0), tmp_path / "campaign.json"
+    plain = Campaign(SQUARE, maximize=False, seed=1, n_initial=4)
+    resumed = Campaign(SQUARE, maximize=False, seed=1, n_initial=4, file=file)
+    for _ in range(16):
+        lost = rng.random() < 0.25
+        for campaign in (plain, resumed):
+            played(campaign, 1, lambda p, lost=lost: np.nan if lost else bowl(p))
+        resumed = Campaign.resume(file)
+    assert plain._models.failures._learned.chance > 0.05
+    assert resumed.snapshot()["records"] == plain.snapshot()["records"]
 
 
 def test_a_flat_objective_is_covered_and_what_differs_is_climbed():
