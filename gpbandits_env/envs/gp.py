@@ -21,6 +21,7 @@ from gpbandits_env.functions import (
     ContextProcess,
     Contexts,
     DriftProcess,
+    GPOnBox,
     Motion,
     gp_on,
 )
@@ -96,6 +97,8 @@ class GPArguments(Arguments):
         whole(self.features, "features")
         kernel.check_points(domain.span)
         draws = gp_on(domain, kernel, self.sampler, self.features)
+        if isinstance(draws, GPOnBox):
+            _ = draws.maximum  # raises an error if a search of the box would be too long
         process = draws if drift is None else DriftProcess(draws, drift)
         return Bandit(problem, process, self.noise_var)
 
@@ -105,8 +108,9 @@ class StaticGPArguments(GPArguments):
     """A static GP bandit: f ~ GP(0, k), drawn anew at each reset; noise N(0, noise_var).
 
     The domain is a grid, any set of arms, or a box. In a box the maximum is found by search
-    (`BoxMaximum`), which costs tens of milliseconds per reset, and draws follow k up to the stated
-    error of the box sampler.
+    (`BoxMaximum`), which costs milliseconds per function if it is smooth and up to seconds if it is
+    rough; where it would cost more, making the environment is an error. Draws follow k up to the
+    stated error of the box sampler.
 
     Source: srinivas2010, Section 2.
     """

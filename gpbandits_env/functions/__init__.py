@@ -11,11 +11,11 @@ from gpbandits_env.functions.function import Function as Function
 from gpbandits_env.functions.function import FunctionBatch as FunctionBatch
 from gpbandits_env.functions.gp import NEVER_BEYOND as NEVER_BEYOND
 from gpbandits_env.functions.gp import BoxFunction as BoxFunction
-from gpbandits_env.functions.gp import BoxMaximum as BoxMaximum
 from gpbandits_env.functions.gp import DriftProcess as DriftProcess
 from gpbandits_env.functions.gp import GPOnArms as GPOnArms
 from gpbandits_env.functions.gp import GPOnBox as GPOnBox
 from gpbandits_env.functions.gp import gp_on as gp_on
+from gpbandits_env.functions.maximum import BoxMaximum as BoxMaximum
 from gpbandits_env.functions.motion import MOTIONS as MOTIONS
 from gpbandits_env.functions.motion import Motion as Motion
 from gpbandits_env.functions.process import ReplayProcess as ReplayProcess

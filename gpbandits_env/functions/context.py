@@ -8,7 +8,8 @@ from gpbandits_env.domains import Arms, Box, joined
 from gpbandits_env.drift import Drift, Path
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions.function import ArmFunction, Function
-from gpbandits_env.functions.gp import ANYTHING, BoxFunction, BoxMaximum, GPOnArms, gp_on
+from gpbandits_env.functions.gp import ANYTHING, BoxFunction, GPOnArms, GPOnBox, gp_on
+from gpbandits_env.functions.maximum import BoxMaximum
 from gpbandits_env.functions.process import RewardPath, RewardProcess
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers import BoxSampler
@@ -111,6 +112,8 @@ class ContextProcess(RewardProcess):
         drift: how f changes between rounds; None if it does not.
         sampler: "auto", or the name of a sampler for the pairs.
         features: the number of random features, if they are used.
+    Raises:
+        InvalidInput: the actions are a box in which draws vary too fast (see `BoxMaximum`).
     """
 
     def __init__(
@@ -126,6 +129,9 @@ class ContextProcess(RewardProcess):
         self.contexts, self.drift = contexts, drift
         pairs = joined(actions, contexts.domain)
         self.draws = gp_on(pairs, kernel, sampler, features)
+        if isinstance(self.draws, GPOnBox) and isinstance(actions, Box):
+            fixed = FixedContext(self.draws.sampler, contexts.domain.span[0])
+            BoxMaximum(fixed, actions).check()
 
     def slice(self, vector: Array, context: Points) -> Function:
         """The function of the action in a context, (1,) or (1, q), and its maximum."""
@@ -175,12 +181,21 @@ class FixedContext(BoxSampler):
     def __init__(self, pairs: BoxSampler, context: Array) -> None:
         self._pairs, self._context = pairs, context
         self.rank, self.error = pairs.rank, pairs.error
+        self.fastest = pairs.fastest[: len(pairs.fastest) - len(context)]
 
     def features(self, x: Array) -> Array:
         return self._pairs.features(self._with_context(x))
 
     def gradient(self, x: Array) -> Array:
         return self._pairs.gradient(self._with_context(x))[:, :, : x.shape[1]]
+
+    def sums(self, x: Array, steps: Array, xi: Array) -> Array:
+        zeros = np.zeros((len(steps), len(self._context)))
+        return self._pairs.sums(self._with_context(x), np.hstack([steps, zeros]), xi)
+
+    def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
+        values, slopes = self._pairs.pull(self._with_context(x), xi)
+        return values, slopes[:, : x.shape[1]]
 
     def _with_context(self, x: Array) -> Array:
         return np.hstack([x, np.broadcast_to(self._context, (len(x), len(self._context)))])

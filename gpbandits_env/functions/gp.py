@@ -4,17 +4,16 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.spatial import cKDTree
 
-from gpbandits_env.arrays import Array, IntArray, Points, State, finite_array, frozen
+from gpbandits_env.arrays import Array, Points, State, finite_array, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.drift import Drift, Path
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.function import ArmFunction, Function
+from gpbandits_env.functions.maximum import BoxMaximum
 from gpbandits_env.functions.process import RewardPath, RewardProcess, StaticProcess
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.samplers import BoxSampler, box_sampler_for, sampler_for, sobol
+from gpbandits_env.samplers import BoxSampler, box_sampler_for, sampler_for
 from gpbandits_env.seeding import stream
 
 # A normal variate exceeds 40 standard deviations with probability below 1e-340. That does not
@@ -22,10 +21,6 @@ from gpbandits_env.seeding import stream
 NEVER_BEYOND = 40.0
 # Gymnasium requires finite bounds on observations; no reward of a user's drift is beyond this.
 ANYTHING = 1e100
-# The maximum in a box is searched from at most this many points.
-STARTS = 16
-# At most this many feature values are stored for the quasi-random points (128 MB).
-KEPT = 16 * 2**20
 
 
 class _GPDraws(StaticProcess):
@@ -98,80 +93,6 @@ class BoxFunction(Function):
         return {"coefficients": self.coefficients, "best": self.best_action}
 
 
-class BoxMaximum:
-    """Finds the maximum of f(x) = phi(x) . xi over a box, for one xi after another.
-
-    L-BFGS-B with analytic gradients starts from the points of a Sobol set that exceed their
-    neighbors. It ends at a local maximum, to within `accuracy`. This is the global maximum if the
-    Sobol set is dense enough: for functions that vary over a twentieth of the box in one or two
-    dimensions, or a fifth in three.
-
-    Args:
-        sampler: the features phi.
-        box: the domain.
-    """
-
-    def __init__(self, sampler: BoxSampler, box: Box) -> None:
-        self._sampler = sampler
-        self._low, self._width = box.low, box.high - box.low
-        power = min(13, 9 + 2 * box.dim)
-        unit = sobol(box.dim, power)
-        self._points: Array = self._low + self._width * unit
-        # A point is a local maximum of the set if none of its nearest neighbors is higher.
-        near = min(len(unit), 2 * box.dim + 3)
-        self._neighbours: IntArray = np.asarray(cKDTree(unit).query(unit, k=near)[1])
-        kept = len(unit) * sampler.rank <= KEPT
-        self._features = sampler.features(self._points) if kept else None
-
-    def accuracy(self, coefficients: Array) -> float:
-        """A bound on how far the value found is below the true (local) maximum.
-
-        The bound is the rounding error of the features. Features of a squared exponential kernel
-        cancel, which leaves up to 2e-9 of the largest coefficient (measured in 1 to 3 dimensions).
-        """
-        return 1e-8 * max(1.0, float(np.abs(coefficients).max()))
-
-    def __call__(self, coefficients: Array) -> tuple[Array, float]:
-        """The maximizer (d,) and its accuracy."""
-        values = self._scan(coefficients)
-        tops = np.flatnonzero(values >= values[self._neighbours].max(axis=1))
-        starts = tops[np.argsort(-values[tops], kind="stable")[:STARTS]]
-        best, best_value = self._points[starts[0]], values[starts[0]]
-        for start in starts:
-            point = self._climb(self._points[start], coefficients)
-            value = float((self._sampler.features(point[None]) @ coefficients)[0])
-            if value > best_value:
-                best, best_value = point, value
-        return np.array(best), self.accuracy(coefficients)
-
-    def _scan(self, coefficients: Array) -> Array:
-        if self._features is not None:
-            return self._features @ coefficients
-        rows = max(1, KEPT // (8 * self._sampler.rank))
-        chunks = [self._points[i : i + rows] for i in range(0, len(self._points), rows)]
-        return np.concatenate([self._sampler.features(c) @ coefficients for c in chunks])
-
-    def _climb(self, start: Array, coefficients: Array) -> Array:
-        def fall(unit: Array) -> tuple[float, Array]:
-            point = (self._low + self._width * unit)[None]
-            value = float((self._sampler.features(point) @ coefficients)[0])
-            slope = coefficients @ self._sampler.gradient(point)[0]
-            return -value, -slope * self._width
-
-        begin = (start - self._low) / self._width
-        bounds = [(0.0, 1.0)] * len(start)
-        end = minimize(
-            fall,
-            begin,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": 200, "ftol": 1e-15, "gtol": 1e-8},
-        )
-        top = self._low + self._width * end.x
-        return np.clip(top, self._low, self._low + self._width)
-
-
 class GPOnBox(_GPDraws):
     """Draws of a GP in a box, by exact product features or random Fourier features.
 
@@ -194,8 +115,15 @@ class GPOnBox(_GPDraws):
         self.sampler = box_sampler_for(box, kernel, sampler, features=features, rng=rng)
 
     @cached_property
-    def _maximum(self) -> BoxMaximum:
-        return BoxMaximum(self.sampler, self.domain)
+    def maximum(self) -> BoxMaximum:
+        """The search for the maximum of a draw.
+
+        Raises:
+            InvalidInput: draws vary too fast in this box (see `BoxMaximum`).
+        """
+        maximum = BoxMaximum(self.sampler, self.domain)
+        maximum.check()
+        return maximum
 
     def draw(self, rng: np.random.Generator) -> BoxFunction:
         """A function and its maximum. Cost: one search of the box (see `BoxMaximum`)."""
@@ -207,7 +135,7 @@ class GPOnBox(_GPDraws):
 
     def function_of(self, vector: Array) -> BoxFunction:
         """The function of a vector, and its maximum. Cost: one search of the box."""
-        best, accuracy = self._maximum(vector)
+        best, accuracy = self.maximum(vector)
         return BoxFunction(self.sampler, vector, best, accuracy)
 
     def drawn(self, state: State) -> BoxFunction:
@@ -215,7 +143,7 @@ class GPOnBox(_GPDraws):
         if len(coefficients) != self.sampler.rank:
             raise InvalidInput(f"the state belongs to a function of {len(coefficients)} features")
         best = self.domain.check(np.array(state["best"])[None])[0].copy()
-        return BoxFunction(self.sampler, coefficients, best, self._maximum.accuracy(coefficients))
+        return BoxFunction(self.sampler, coefficients, best, self.maximum.accuracy(coefficients))
 
 
 class DriftPath(RewardPath):

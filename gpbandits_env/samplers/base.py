@@ -91,10 +91,12 @@ class BoxSampler(ABC):
         rank: the number of features.
         error: the error of the covariance, in the units of f squared; each class says whether it
             is a bound.
+        fastest: (d,) the largest frequency of the features on each axis, in radians per unit.
     """
 
     rank: int
     error: float
+    fastest: Array
 
     @abstractmethod
     def features(self, x: Array) -> Array:
@@ -110,6 +112,11 @@ class BoxSampler(ABC):
         Random features use single precision here.
         """
         return xi @ self.features(x).T
+
+    def sums(self, x: Array, steps: Array, xi: Array) -> Array:
+        """The values (n, m) at x_i + s_j, for points x (n, d), steps s (m, d), and xi (rank,)."""
+        points = (x[:, None] + steps).reshape(-1, x.shape[1])
+        return (self.features(points) @ xi).reshape(len(x), len(steps))
 
     def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
         """The values phi(x_i)^T xi_i (n,) and gradients (n, d), with its own xi_i at each point."""

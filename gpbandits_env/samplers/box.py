@@ -24,6 +24,8 @@ MOST_RANK = 100
 MOST_FEATURES = 20000
 # Relative to the variance: an axis with a larger error between the points is refused.
 ACCURATE = 1e-11
+# Features smaller than this, relative to the largest, do not count as waves of an axis.
+SEEN = 1e-2
 
 
 class FourierFeatures(BoxSampler):
@@ -43,7 +45,7 @@ class FourierFeatures(BoxSampler):
         if whole(features, "features", 2) % 2:
             raise InvalidInput(f"features must be even (pairs of cosine and sine), got {features}")
         self.frequencies = kernel.frequencies(rng, features // 2, dim)
-        self.rank = features
+        self.rank, self.fastest = features, np.abs(self.frequencies).max(axis=0)
         variance = float(kernel.diagonal(np.zeros((1, dim)))[0])
         self._scale = np.sqrt(2.0 * variance / features)
         self.error = 2.0 * variance / np.sqrt(features)
@@ -85,6 +87,15 @@ class FourierFeatures(BoxSampler):
             out *= self._scale
         return out
 
+    def sums(self, x: Array, steps: Array, xi: Array) -> Array:
+        """See `BoxSampler.sums`. Cost: (n + m) rank waves and a matrix product."""
+        even, odd = np.split(self._scale * xi, 2)
+        angles, more = x @ self.frequencies.T, steps @ self.frequencies.T
+        cosine, sine = np.cos(angles), np.sin(angles)
+        values: Array = (even * cosine + odd * sine) @ np.cos(more).T
+        values += (odd * cosine - even * sine) @ np.sin(more).T
+        return values
+
     def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
         angles = x @ self.frequencies.T
         cosine, sine = np.cos(angles), np.sin(angles)
@@ -124,6 +135,7 @@ class ProductFeatures(BoxSampler):
                     f"features on {box.dim} axes; use 'fourier'"
                 )
         self.axes = tuple(axes)
+        self.fastest = np.array([axis.fastest for axis in axes])
         tops = np.array([axis.top for axis in axes])
         errors = np.array([axis.error for axis in axes])
         # The error of a product of covariances, where each factor has its own error and variance.
@@ -164,6 +176,10 @@ class _Axis:
             missing = kernel.diagonal(between) - np.square(self.features(between)).sum(axis=1)
             self.error = float(np.abs(missing).max())
             self.top = float(kernel.diagonal(between).max())
+            sizes = np.linalg.norm(self.features(line), axis=0)
+            seen = sizes > SEEN * sizes.max()
+            slopes = np.linalg.norm(self.slopes(line), axis=0)
+            self.fastest = float((slopes[seen] / sizes[seen]).max())
             why = f"its error is {self.error:.2g}" if self.error > ACCURATE * self.top else ""
         if why:
             raise InvalidInput(

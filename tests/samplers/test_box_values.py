@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import Matern32, SquaredExponential
+from gpbandits_env.kernels import ConstantKernel, Matern32, SquaredExponential
 from gpbandits_env.samplers import FourierFeatures, ProductFeatures
 
 SAMPLERS = {
@@ -26,6 +26,23 @@ def test_values_and_gradients(name):
     np.testing.assert_allclose(values, want[which, np.arange(5)], atol=1e-10)
     slopes = np.einsum("ij,ijk->ik", xi[which], sampler.gradient(x[:5]))
     np.testing.assert_allclose(gradients, slopes, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_sums(name):
+    sampler, rng = SAMPLERS[name], np.random.default_rng(1)
+    x, steps = rng.uniform(0.0, 0.5, (7, 3)), rng.uniform(0.0, 0.5, (5, 3))
+    xi = rng.standard_normal(sampler.rank)
+    want = [[(sampler.features((p + step)[None]) @ xi)[0] for step in steps] for p in x]
+    np.testing.assert_allclose(sampler.sums(x, steps, xi), want, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("lengthscale", [0.05, 0.3])
+def test_the_fastest_wave_of_product_features(lengthscale):
+    """The spectrum of a squared exponential is normal with standard deviation 1 / lengthscale."""
+    fastest = ProductFeatures(Box([0.0], [1.0]), SquaredExponential(lengthscale)).fastest
+    assert 3.0 < fastest[0] * lengthscale < 8.0
+    assert ProductFeatures(Box([0.0], [1.0]), ConstantKernel()).fastest[0] == 0.0
 
 
 @pytest.mark.parametrize("variance", [1e-80, 1e140])
