@@ -15,7 +15,8 @@ from gpbandits_env.samplers import BoxSampler, sobol
 
 # On the finest grid, the fastest wave turns by at most so many radians from point to point.
 TURN = 2.0
-# The first grid has about FEW points if that is fine enough, and at most MOST.
+# The first grid has about FEW points if that is fine enough, and at most MOST; a half of its axes
+# has at most FEW.
 FEW, MOST = 2**12, 2**21
 # Features are stored up to this many numbers (32 MB), and values are computed in such blocks.
 KEPT = 2**22
@@ -54,9 +55,9 @@ class BoxMaximum:
         self._sampler, self._low, self._high = sampler, box.low, box.high
         width = box.high - box.low
         self._unit = TURN / np.maximum(sampler.fastest, TURN / width)
-        # In one dimension the features of all points are computed, in more those of two halves.
-        most, coarser = FEW if box.dim == 1 else MOST, 1.0
-        while prod(counts := _counts(width / self._unit / coarser)) > most:
+        coarser = 1.0
+        # The features are computed on the grid of the first axes, and on that of the others.
+        while prod(counts := _counts(width / self._unit / coarser)) > MOST or _side(counts) > FEW:
             if max(counts) == 2:
                 raise self._refusal()
             coarser *= 1.05
@@ -98,7 +99,7 @@ class BoxMaximum:
     def _search(self, xi: Array, most: int) -> Array:
         size = _rms(xi)
         values = self._scan(xi)
-        best, top = self._climb(self._points(values.argmax()[None])[0], xi)
+        best, top = self._climb(self._points(np.array([values.argmax()]))[0], xi)
         keep = _above(values, self._least(0, top, size))
         points, values, cost = self._points(keep), values[keep], 0
         for level in range(1, len(self._spacings)):
@@ -139,7 +140,7 @@ class BoxMaximum:
         """The values at the first grid."""
         if self._features is not None:
             return self._features @ xi
-        half = (len(self._axes) + 1) // 2
+        half = _half([len(axis) for axis in self._axes])
         left, right = self._axes[:half], self._axes[half:]
         x = _mesh([*left, *(axis[:1] for axis in right)])
         steps = _mesh([*(np.zeros(1) for _ in left), *(axis - axis[0] for axis in right)])
@@ -149,7 +150,7 @@ class BoxMaximum:
         """The points of a level in the cells of the level before, where values exceed ``least``."""
         steps = _mesh([THIRDS] * centres.shape[1]) * self._spacings[level - 1]
         found = []
-        for cells in np.array_split(centres, ceil(len(centres) * len(steps) / KEPT)):
+        for cells in np.array_split(centres, ceil(len(centres) * max(len(steps), len(xi)) / KEPT)):
             values = self._sampler.sums(cells, steps, xi).ravel()
             points = (cells[:, None] + steps).reshape(-1, centres.shape[1])
             inside = ((points >= self._low) & (points <= self._high)).all(axis=1)
@@ -179,13 +180,13 @@ class BoxMaximum:
             value, slope = self._sampler.pull((start + self._unit * steps)[None], xi[None])
             return -float(value[0]) / size, slope[0] * self._unit / -size
 
-        ends = np.stack([self._low - start, self._high - start], axis=1) / self._unit[:, None]
+        low, high = (self._low - start) / self._unit, (self._high - start) / self._unit
         end = minimize(
             fall,
             np.zeros(len(start)),
             jac=True,
             method="L-BFGS-B",
-            bounds=ends,
+            bounds=list(zip(low.tolist(), high.tolist(), strict=True)),
             options={"maxiter": 200, "ftol": 1e-15, "gtol": 1e-8},
         )
         top = np.clip(start + self._unit * end.x, self._low, self._high)
@@ -203,12 +204,22 @@ def _rms(xi: Array) -> float:
 def _above(values: Array, least: float) -> IntArray:
     """The indices of values above ``least``, or of the largest value if there is none."""
     keep = np.flatnonzero(values > least)
-    return keep if len(keep) else values.argmax()[None]
+    return keep if len(keep) else np.array([values.argmax()])
 
 
 def _counts(cells: Array) -> list[int]:
     """The points per axis of a grid that has at least so many cells per axis."""
     return [1 + max(1, ceil(n - 1e-9)) for n in cells.tolist()]
+
+
+def _half(counts: Sequence[int]) -> int:
+    """How many of the first axes make up half of the grid, so that both halves are small."""
+    return min(range(len(counts)), key=lambda k: max(prod(counts[:k]), prod(counts[k:])))
+
+
+def _side(counts: Sequence[int]) -> int:
+    half = _half(counts)
+    return max(prod(counts[:half]), prod(counts[half:]))
 
 
 def _mesh(axes: Sequence[Array]) -> Array:
