@@ -88,7 +88,7 @@ class BoxMaximum:
         """How far other values may exceed the one found, by rounding.
 
         That the search misses the maximum, because f deviates by 5 s at its cell, is not expected
-        to occur; no miss was found in 200 random boxes of all kernels.
+        to occur: none was found in 148 random boxes of all kernels (52 of 200 were refused).
         """
         return self._rounding * float(np.abs(coefficients).max())
 
