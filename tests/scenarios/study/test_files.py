@@ -239,7 +239,7 @@ def test_their_errors_name_them(tmp_path, line, says):
 
 def test_readings_are_looked_for_in_the_folder_of_the_file(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
-    rows = "\n".join(f"{(3 * t) % 4},{(7 * t) % 5}" for t in range(12))
+    rows = "\n".join(f"{(3 * t) % 4},{(7 * t) % 5}" for t in range(24))
     (tmp_path / "data" / "sensors.csv").write_text(rows, encoding="utf-8")
     text = SMALL.replace("MarkovGP", "Replay").replace(
         "grid = [5]", 'readings = "data/sensors.csv"'
