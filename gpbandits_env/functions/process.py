@@ -195,6 +195,11 @@ class ReplayProcess(RewardProcess):
         if not repeat:
             self.rounds = len(values) - max(starts)
 
+    @property
+    def table(self) -> Array:
+        """The (rows, n) values, a new array."""
+        return np.stack([function.values for function in self._functions])
+
     def begin(self, rng: np.random.Generator) -> RoundPath:
         return self._path({"start": self._starts[int(rng.integers(len(self._starts)))]})
 

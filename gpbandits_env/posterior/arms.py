@@ -7,18 +7,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gpbandits_env import threads
 from gpbandits_env.arrays import LARGEST, Array, IntArray, State, flag, frozen, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.posterior import threads
 from gpbandits_env.posterior.base import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.posterior.covariances import one_per_arm
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.states import TemporalStates
-from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import BLOCK, observed_gain, whitener
 from gpbandits_env.temporal import decay
+from gpbandits_env.threads import OneThread
 
 REFRESH_EVERY = 4096
 # Parts of the largest prior variance: the rounding of the others, half of the least noise, and the

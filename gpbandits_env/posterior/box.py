@@ -17,7 +17,6 @@ from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.linalg import cholesky
 from gpbandits_env.posterior.base import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.posterior.paths import Paths, seen_by
-from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import (
     BLOCK,
     TOGETHER,
@@ -30,6 +29,7 @@ from gpbandits_env.posterior.whitening import (
 )
 from gpbandits_env.samplers import BoxSampler, FourierFeatures, exact_features
 from gpbandits_env.temporal import log_decay
+from gpbandits_env.threads import OneThread
 
 # The least noise of an observation, relative to the largest prior variance. Below 1e-11 the stored
 # inverse, which multiplies the rounding of residual covariances with every point, can overflow.

@@ -9,6 +9,7 @@ from gpbandits_env.arrays import Array, IntArray, finite_array, frozen
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.threads import OneThread
 
 MATRIX_BYTES = 64 * 2**20
 """The size of the largest n x n matrix that is kept (n up to 2896)."""
@@ -31,8 +32,8 @@ class PriorCovariance:
     """The matrix K(arms, arms), computed row by row.
 
     If n x n doubles fit into `MATRIX_BYTES`, rows are computed once, in fixed strips. Otherwise
-    each row is computed at every use. The object is shared; fixed strips make the last bits of a
-    row independent of other work in the process.
+    each row is computed at every use. The object is shared; fixed strips and one BLAS thread make
+    the last bits of a row independent of other work in the process.
     """
 
     def __init__(self, arms: Arms, kernel: Kernel) -> None:
@@ -75,7 +76,8 @@ class PriorCovariance:
         return prior_covariance, (self.arms, self.kernel)
 
     def _computed(self, start: int, end: int) -> Array:
-        return self.kernel(self.arms.coordinates[start:end], self.arms.coordinates)
+        with OneThread():
+            return self.kernel(self.arms.coordinates[start:end], self.arms.coordinates)
 
 
 @lru_cache(maxsize=2)

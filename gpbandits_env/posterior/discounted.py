@@ -6,9 +6,9 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from gpbandits_env.arrays import Array
 from gpbandits_env.linalg import symmetric_root
 from gpbandits_env.posterior.states import TemporalStates
-from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.samplers import Factor
 from gpbandits_env.temporal import StaticTime
+from gpbandits_env.threads import OneThread
 
 
 class DiscountedCoefficients(TemporalStates):

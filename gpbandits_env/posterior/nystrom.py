@@ -27,8 +27,8 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.base import hyper
 from gpbandits_env.posterior.base import Layout, Posterior, amount, check_state
 from gpbandits_env.posterior.covariances import check_prior, one_per_arm, prior_covariance
-from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
+from gpbandits_env.threads import OneThread
 
 # A point that is pulled often is in the dictionary about qbar times. It is missing with probability
 # exp(-qbar), which is 1 in 150 for qbar = 5. The theory requires hundreds (`bkb_qbar`).

@@ -19,9 +19,9 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.kernels.columns import Columns
-from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import pieces, root
 from gpbandits_env.samplers import BoxSampler
+from gpbandits_env.threads import OneThread
 
 
 class Paths:

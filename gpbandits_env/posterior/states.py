@@ -14,10 +14,10 @@ import numpy as np
 from gpbandits_env.arrays import Array, IntArray, State
 from gpbandits_env.posterior.base import Layout, amount
 from gpbandits_env.posterior.representation import Representation
-from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import Factor
 from gpbandits_env.temporal import TemporalKernel, decay
+from gpbandits_env.threads import OneThread
 
 # So many rows of one time are kept before they are folded; a round has few.
 FOLD_EVERY = 64

@@ -20,8 +20,8 @@ from gpbandits_env.kernels import Kernel, Stationary
 from gpbandits_env.kernels.columns import Pulled
 from gpbandits_env.kernels.stationary import contraction, squares
 from gpbandits_env.posterior.box import BoxPosterior
-from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import pieces
+from gpbandits_env.threads import OneThread
 
 # Fixed parts are stored in blocks of about this many numbers (32 MB in single precision), so that
 # new ones need no copies.

@@ -19,7 +19,7 @@ from gpbandits_env.errors import NotPositiveDefinite
 from gpbandits_env.kernels.columns import Pulled
 from gpbandits_env.linalg import cholesky, symmetric_root
 from gpbandits_env.posterior.base import Layout, Stateful, amount
-from gpbandits_env.posterior.threads import OneThread
+from gpbandits_env.threads import OneThread
 
 # The number of observations that are processed together.
 BLOCK = 64

@@ -15,6 +15,7 @@ from gpbandits_env.samplers.base import BoxSampler, Factor, Sampler
 from gpbandits_env.samplers.box import FourierFeatures, ProductFeatures
 from gpbandits_env.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
 from gpbandits_env.samplers.factors import dense_factor, kronecker_factor, low_rank_factor
+from gpbandits_env.threads import one_blas_thread
 
 KINDS = ("auto", "dense", "lowrank", "kronecker", "circulant")
 BOX_KINDS = ("auto", "fourier", "product")
@@ -37,8 +38,8 @@ S = TypeVar("S", bound=Sampler | None)
 class SamplerCache:
     """The most recently used samplers, limited in bytes and entries; safe to use from threads.
 
-    Two threads that miss at the same time both make the sampler; samplers of one key are equal. A
-    sampler of more than ``most_bytes`` is not kept.
+    Two threads that miss at the same time both make the sampler; samplers of one key are equal,
+    also because each is made by one BLAS thread. One of more than ``most_bytes`` is not kept.
     """
 
     def __init__(self, most_bytes: int, most_entries: int) -> None:
@@ -60,7 +61,8 @@ class SamplerCache:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]  # type: ignore[return-value]
-        made = make()
+        with one_blas_thread():
+            made = make()
         with self._lock:
             if _size(made) <= self.most_bytes:
                 self._kept.setdefault(key, made)

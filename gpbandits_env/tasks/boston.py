@@ -17,6 +17,7 @@ from gpbandits_env.arrays import Array, IntArray, flag, frozen
 from gpbandits_env.datasets.boston import PROPERTIES, ROWS, load_boston
 from gpbandits_env.seeding import stream
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Split, Task, TaskEntry
+from gpbandits_env.threads import one_blas_thread
 
 UNITS = 100
 TRAINING, BATCH, EPOCHS = 404, 32, 50
@@ -190,6 +191,7 @@ class Boston(Task):
 
 
 @cache
+@one_blas_thread()
 def _value_of_best() -> float:
     units, *others = BEST
     return -validation_loss(round(units), *others)

@@ -18,6 +18,7 @@ from gpbandits_env.arrays import Array, frozen, whole
 from gpbandits_env.datasets.mnist import CLASSES, load_digits
 from gpbandits_env.seeding import stream
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Split, Task, TaskEntry
+from gpbandits_env.threads import one_blas_thread
 
 HELD_OUT = 5  # one digit in this many is held out
 BATCH, EPOCHS, RATE = 100, 2, 0.01
@@ -189,6 +190,7 @@ class OutputWeights(Task):
 
 
 @cache
+@one_blas_thread()
 def _trained(hidden: int) -> tuple[Array, float]:
     """Output weights (10 h,) trained with all other weights, and the loss of the task for them."""
     network = Network(hidden, None)

@@ -15,6 +15,7 @@ from gpbandits_env.arrays import Array, finite_array, frozen, positive
 from gpbandits_env.datasets.gisette import FEATURES, load_gisette
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
+from gpbandits_env.threads import one_blas_thread
 
 # The bias is the weight of a constant feature of this value, which adds almost nothing to the norm.
 HEIGHT = 100.0
@@ -107,6 +108,7 @@ def _signed(data: str) -> Array:
 
 
 @cache
+@one_blas_thread()
 def _solved(cost: float, s: float, bound: float, data: str) -> tuple[Array, float]:
     """The best weights and bias found, and a lower bound on the objective."""
     signed = _signed(data).copy()

@@ -1,12 +1,13 @@
 """Makes every part of a scenario once before anything runs, so that mistakes are found early.
 
-It also records what determines the results: the scenario with all defaults, and the problems.
+It also records what determines the results: the scenario with all defaults, and the environments.
 """
 
-import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields
 from typing import Any
 
 import gymnasium as gym
@@ -19,21 +20,31 @@ from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios.declare import as_json
+from gpbandits_env.scenarios.declare import as_json, plain
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.scenario import Cell, Scenario
 from gpbandits_env.scenarios.study.runner import lent, make_agent
+from gpbandits_env.seeding import stream
 from gpbandits_env.specs import user_module
+from gpbandits_env.threads import one_blas_thread
 
 # Parts of an environment that are read separately first, so that an error can name them.
 PARTS = {"kernel": kernel_from_dict, "drift": as_drift}
+# What is computed from data differs between processors by a smaller share of its size, or by less
+# than the second number, which is that of the means of standardized readings.
+ROUNDING, NOTHING = 1e-10, 1e-14
 
 
-def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> Problem:
-    """Make a cell's environment, every agent and bound once, and return the agents' problem.
+@one_blas_thread()
+def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> tuple[Problem, Plain]:
+    """Make a cell's environment, every agent and bound once.
 
     Bounds are computed for one round only, which checks that they cover the problem.
 
+    Trials of this process may use the same environment and what it has put into caches.
+
+    Returns:
+        The agents' problem, and the description of the environment (see `describe`).
     Raises:
         GPBanditsError: one cannot be made; the message names its place as in a scenario file.
     """
@@ -55,7 +66,7 @@ def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> Problem:
                 BOUNDS.from_dict(spec).curve(problem, 1)
             except GPBanditsError as error:
                 raise _at(f"bounds[{place}]{at}", error) from None
-        return problem
+        return problem, describe(env.unwrapped)
 
 
 @contextmanager
@@ -108,17 +119,46 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def describe(problem: Problem) -> Plain:
-    """A digest of the agents' problem, which changes if data or defaults change."""
-    return {
-        "domain": _digest(problem.domain.to_dict()),
-        "kernel": _digest(problem.kernel.to_dict()),
-        "prior_mean": _digest(np.asarray(problem.prior_mean).tolist()),
-        "noise_var": problem.noise_var,
-        "batch_size": problem.batch_size,
-    }
+def describe(env: Any) -> Plain:
+    """What a results file keeps of an environment, to notice a change of its data or defaults.
+
+    That is the agents' problem, and of a bandit of this library also its noise and its table of
+    readings. There is no digest, because what is computed from data differs in the last bits
+    between processors: numbers are kept, and many of them as sums (see `_summed`).
+    """
+    found: Plain = {f.name: getattr(env.problem, f.name) for f in fields(Problem)}
+    if (bandit := getattr(env, "bandit", None)) is not None:
+        found |= {"noise": bandit.noise_var, "table": getattr(bandit.process, "table", None)}
+    return {name: _summed(value) for name, value in found.items()}
 
 
-def _digest(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, default=lambda a: a.tolist())
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _summed(value: Any) -> Any:
+    """A value as plain data, with arrays as their shape and a weighted sum of each column.
+
+    Random weights and positive terms: no number can change without its sum, beyond rounding.
+    """
+    if hasattr(value, "to_dict"):  # a domain or a kernel
+        value = plain(value.to_dict())
+    if isinstance(value, Mapping):
+        return {key: _summed(part) for key, part in value.items()}
+    if not isinstance(value, (list, np.ndarray)) or not len(value):
+        return value
+    try:
+        table = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):  # words, dicts, or rows of different lengths
+        return [_summed(part) for part in value]
+    columns = table.reshape(len(table), -1)
+    weights = stream("scenarios/study", "weights").uniform(1.0, 2.0, len(table))
+    sums = weights @ (columns + np.e * np.abs(columns).max(axis=0))
+    return {"shape": list(table.shape), "sums": sums.tolist()}
+
+
+def changed(old: Any, new: Any) -> bool:
+    """Whether two descriptions, or parts of them, differ by more than rounding."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return old.keys() != new.keys() or any(changed(old[key], new[key]) for key in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) != len(new) or any(map(changed, old, new))
+    if isinstance(old, float) and isinstance(new, float):
+        return not math.isclose(old, new, rel_tol=ROUNDING, abs_tol=NOTHING)
+    return bool(old != new)

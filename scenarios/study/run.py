@@ -24,7 +24,7 @@ from gpbandits_env.scenarios.results.report import report as summarize
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
-from gpbandits_env.scenarios.study.rehearsal import describe, rehearse, resolved
+from gpbandits_env.scenarios.study.rehearsal import changed, rehearse, resolved
 from gpbandits_env.scenarios.study.runner import (
     FOLDERS,
     PlannedTrial,
@@ -33,6 +33,7 @@ from gpbandits_env.scenarios.study.runner import (
     main_classes,
     main_members,
 )
+from gpbandits_env.threads import blas_threads, one_blas_thread
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,20 +106,22 @@ def run_study(
     whole(seed, "seed", 0, None)
     cells = scenario.cells()
     forget_environments()
-    problems = [rehearse(cell, scenario.bounds) for cell in cells]
+    rehearsed = (rehearse(cell, scenario.bounds) for cell in cells)
+    problems, described = map(list, zip(*rehearsed, strict=True))
     if jobs > 1 or engine != engines.LOCAL:
         check_sendable(cells)
     meta = {
         "scenario": resolved(scenario, seed),
         "versions": versions(),
         "machine": machine(),
-        "problems": [describe(problem) for problem in problems],
+        "problems": described,
         "kernels": [str(problem.kernel) for problem in problems],
     }
     with _open(Path(path), meta, fresh) as store:
         _keep_bounds(store, scenario, cells, problems)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        store.add_session(now, {"jobs": jobs, "versions": versions(), "machine": machine()})
+        session = {"jobs": jobs, "blas_threads": blas_threads()}
+        store.add_session(now, session | {"versions": versions(), "machine": machine()})
         tasks = plan(cells, scenario.trials, seed)
         wanted, present = {task.key for task in tasks}, store.done()
         left = [task for task in tasks if task.key not in present]
@@ -174,7 +177,7 @@ def _merge(store: Store, meta: Settings) -> None:
     before, now = store.meta("versions").get(name), meta["versions"][name]
     if not difference and before != now:
         difference = f"it has version {_short(before)} of {name}, and this run has {_short(now)}"
-    if not difference and store.meta("problems") != meta["problems"]:
+    if not difference and changed(store.meta("problems"), meta["problems"]):
         difference = "its environment's data or defaults were different"
     if difference:
         raise StoreError(
@@ -218,6 +221,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
+@one_blas_thread()
 def _keep_bounds(
     store: Store, scenario: Scenario, cells: Sequence[Cell], problems: Sequence[Problem]
 ) -> None:

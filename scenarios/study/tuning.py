@@ -20,6 +20,7 @@ from gpbandits_env.learning import Series, epsilon_interval, fit, log_marginal_l
 from gpbandits_env.model import Model
 from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.runner import run_rounds
+from gpbandits_env.threads import one_blas_thread
 
 BLOCKS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 144)
 
@@ -62,6 +63,7 @@ class Tuning:
         return "\n".join(lines)
 
 
+@one_blas_thread()
 def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
     """Learn epsilon and N from the training rows of a scenario that replays readings.
 

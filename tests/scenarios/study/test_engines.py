@@ -1,5 +1,6 @@
 """Engines: the same numbers everywhere, and what ends, or is killed, does no harm."""
 
+import json
 import multiprocessing
 import os
 import signal
@@ -8,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import Future
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -22,6 +24,40 @@ def numbers(path):
     """A digest of all that does not depend on the clock."""
     with Store.open(path) as store:
         return store.digest()
+
+
+def digests(engine, jobs, folder, *names, **environ):
+    """Those of some of the ten studies, without limits on threads in the environment."""
+    free = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    script = str(Path(__file__).with_name("ten_studies.py"))
+    done = subprocess.run(
+        [sys.executable, script, engine, str(jobs), str(folder), *names],
+        env=free | environ,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_the_numbers_do_not_depend_on_blas_threads(tmp_path):
+    """On a small grid the driver's rehearsal makes the sampler that its trials use."""
+    one, two = (digests("local", jobs, tmp_path, "grid") for jobs in (1, 2))
+    assert one == two
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["local", "dask", "ray"])
+def test_ten_studies_have_the_same_numbers_everywhere(name, tmp_path):
+    """About three minutes: with one and two jobs, and with and without a limit on threads."""
+    pytest.importorskip({"dask": "distributed", "local": "joblib"}.get(name, name))
+    limit, found = {"OPENBLAS_NUM_THREADS": "1"}, []
+    alone = digests("local", 1, tmp_path, **limit)
+    for jobs, environ in [(1, {}), (2, {}), (2, limit)]:
+        folder = tmp_path / str(len(found))
+        found.append(digests(name, jobs, folder, **environ))
+    assert found == [alone] * 3
 
 
 def test_on_ray_killed_workers_do_no_harm(check_kills, monkeypatch):

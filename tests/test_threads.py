@@ -5,8 +5,8 @@ import threading
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from gpbandits_env.posterior import threads
-from gpbandits_env.posterior.threads import OneThread
+from gpbandits_env import threads
+from gpbandits_env.threads import OneThread
 
 
 def numpy_threads():

@@ -1,4 +1,7 @@
-"""One BLAS thread: for short calls (`OneThread`), and for a whole trial (`one_blas_thread`).
+"""One BLAS thread: for short calls (`OneThread`), and for long ones (`one_blas_thread`).
+
+The number of threads changes the last bits of a result. What a process keeps for later, in a cache
+or an environment, is therefore computed by one thread, whoever asks for it first.
 
 A round takes about ten microseconds, which is also the time that threads need to synchronize: with
 two threads it was measured up to four times slower. The context manager of threadpoolctl costs as
@@ -9,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from ctypes import c_int
 from itertools import product
-from threading import Lock
+from threading import Lock, local
 
 from threadpoolctl import ThreadpoolController
 
@@ -78,6 +81,7 @@ def _restore() -> None:
 _limit_lock = Lock()
 _limited = 0
 _limits = ExitStack()
+_own = local()
 
 
 @contextmanager
@@ -85,13 +89,21 @@ def one_blas_thread() -> Iterator[None]:
     """Limit BLAS and OpenMP to one thread; finding the libraries takes about 2 ms.
 
     BLAS has one number of threads for the whole process, which is restored when the last user of
-    the limit ends. OpenMP has a number for each Python thread.
+    the limit ends. OpenMP has a number for each Python thread. Inside, another such context of the
+    same Python thread does nothing, and costs a microsecond.
     """
+    if getattr(_own, "limited", False):
+        yield
+        return
     found = ThreadpoolController()
     blas, openmp = (found.select(user_api=kind) for kind in ("blas", "openmp"))
     # OneThread counts the users of the limit on NumPy's BLAS, including agents in other threads.
     with OneThread(), _held(blas), openmp.limit(limits=1):
-        yield
+        _own.limited = True
+        try:
+            yield
+        finally:
+            _own.limited = False
 
 
 @contextmanager
