@@ -6,7 +6,7 @@ import threading
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from gpbandits_env import threads
-from gpbandits_env.threads import OneThread
+from gpbandits_env.threads import OneThread, one_blas_thread
 
 
 def numpy_threads():
@@ -82,3 +82,20 @@ def test_threads_that_come_and_go_have_one_and_leave_it_as_it_was():
             sys.setswitchinterval(interval)
         assert not wrong
         assert numpy_threads() == before
+
+
+def test_a_limit_within_a_limit_costs_nothing(monkeypatch):
+    """So that caches may take it at every miss, also within a trial."""
+    searches, usual = [], threads.ThreadpoolController
+    monkeypatch.setattr(threads, "ThreadpoolController", lambda: searches.append(1) or usual())
+    with threadpool_limits(2):
+        before = numpy_threads()
+        with one_blas_thread():
+            with one_blas_thread():
+                pass
+            assert numpy_threads() == [1] * len(before)
+        assert numpy_threads() == before
+        assert len(searches) == 1
+        with one_blas_thread():
+            assert numpy_threads() == [1] * len(before)
+    assert len(searches) == 2

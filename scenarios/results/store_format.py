@@ -3,13 +3,13 @@
 The format is a number, SQLite's ``user_version``. Format 2:
 
     meta      key, value (JSON)   "scenario": the resolved scenario, "versions", "machine",
-                                  "problems": each cell's problem, by digest; "kernels": each
-                                  cell's kernel in words
+                                  "problems": what identifies each cell's environment (see
+                                  `study.rehearsal`); "kernels": each cell's kernel in words
     trials    cell, agent, trial, world_seed, agent_seed, rounds
     arrays    cell, agent, trial, name, dtype, shape, data
     bounds    cell, name, metric, data        theory curves, float64
     seconds   cell, agent, trial, name, data  float64; wall-clock time
-    sessions  started, info (JSON)            one row per run: time, jobs, versions
+    sessions  started, info (JSON)            one row per run: jobs, versions, machine
     failures  cell, agent, trial, error, traceback
     checksums item, sha256        of each trial, curve and entry of meta: see `store_check`
 

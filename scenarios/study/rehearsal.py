@@ -20,7 +20,7 @@ from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios.declare import as_json, plain
+from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.scenario import Cell, Scenario
 from gpbandits_env.scenarios.study.runner import lent, make_agent
@@ -138,7 +138,7 @@ def _summed(value: Any) -> Any:
     Random weights and positive terms: no number can change without its sum, beyond rounding.
     """
     if hasattr(value, "to_dict"):  # a domain or a kernel
-        value = plain(value.to_dict())
+        value = json.loads(as_json(value.to_dict()))
     if isinstance(value, Mapping):
         return {key: _summed(part) for key, part in value.items()}
     if not isinstance(value, (list, np.ndarray)) or not len(value):

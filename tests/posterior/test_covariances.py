@@ -2,11 +2,13 @@ import pickle
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import Matern52, SquaredExponential
 from gpbandits_env.posterior import covariances
 from gpbandits_env.posterior.covariances import PriorCovariance, prior_covariance
+from gpbandits_env.threads import blas_threads
 
 ARMS, KERNEL = Arms.grid((9, 7)), Matern52(lengthscale=0.3)
 
@@ -35,6 +37,20 @@ def test_rows_do_not_depend_on_what_was_asked_before(monkeypatch):
     first.matrix()
     for arm in (17, 62, 0):
         np.testing.assert_array_equal(first.row(arm), second.row(arm))
+
+
+def test_rows_are_computed_by_one_blas_thread(monkeypatch):
+    found, usual = [], Matern52.__call__
+
+    def counted(self, x, z=None):
+        found.append(blas_threads())
+        return usual(self, x, z)
+
+    monkeypatch.setattr(Matern52, "__call__", counted)
+    with threadpool_limits(2):
+        PriorCovariance(ARMS, KERNEL).row(3)
+        assert blas_threads() == 2
+    assert found == [1]
 
 
 def test_it_is_shared_also_by_a_pickled_copy():

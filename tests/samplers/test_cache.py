@@ -3,6 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from gpbandits_env.samplers import MatrixFactor
 from gpbandits_env.samplers.choose import SamplerCache
@@ -21,6 +22,17 @@ def test_a_key_is_made_once(cache):
     made = [cache.get("a", lambda: factor(10)) for _ in range(3)]
     assert made[0] is made[1] is made[2]
     assert cache.nbytes == 80
+
+
+def test_whoever_comes_first_it_is_made_by_one_blas_thread(cache):
+    def threads():
+        return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+    with threadpool_limits(2):
+        before, found = threads(), []
+        cache.get("a", lambda: found.append(threads()))
+        assert found == [{1}]
+        assert threads() == before != {1}
 
 
 def test_none_is_kept_too(cache):

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
+from gpbandits_env.tasks import boston, network, ramp
 from gpbandits_env.tasks.boston import RMSProp
 from gpbandits_env.tasks.network import Adam
+from gpbandits_env.threads import blas_threads
 
 RNG = np.random.default_rng(0)
 GRADIENTS = RNG.normal(size=(30, 4))
@@ -34,3 +37,26 @@ def test_adam_is_its_algorithm():
         v = 0.999 * v + 0.001 * gradient**2
         p = p - 0.03 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
         assert parameters == pytest.approx(p, rel=1e-12)
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("module", "kept", "given", "first"),
+    [
+        (boston, "_value_of_best", (), "validation_loss"),
+        (network, "_trained", (2,), "Network"),
+        (ramp, "_solved", (1.0, 0.0, 1.0, "made"), "_signed"),
+    ],
+)
+def test_what_a_process_keeps_is_computed_by_one_blas_thread(
+    monkeypatch, module, kept, given, first
+):
+    def stop(*given):
+        raise Stopped(blas_threads())
+
+    monkeypatch.setattr(module, first, stop)
+    with threadpool_limits(2), pytest.raises(Stopped, match=r"^1$"):
+        getattr(module, kept).__wrapped__(*given)  # without its cache

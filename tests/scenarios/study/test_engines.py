@@ -36,7 +36,7 @@ def digests(engine, jobs, folder, *names, **environ):
         check=True,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=600,
     )
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -48,6 +48,7 @@ def test_the_numbers_do_not_depend_on_blas_threads(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("name", ["local", "dask", "ray"])
 def test_ten_studies_have_the_same_numbers_everywhere(name, tmp_path):
     """About three minutes: with one and two jobs, and with and without a limit on threads."""
