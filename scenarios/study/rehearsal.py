@@ -138,10 +138,10 @@ def _summed(value: Any) -> Any:
     Random weights and positive terms: no number can change without its sum, beyond rounding.
     """
     if hasattr(value, "to_dict"):  # a domain or a kernel
-        value = json.loads(as_json(value.to_dict()))
+        value = value.to_dict()
     if isinstance(value, Mapping):
         return {key: _summed(part) for key, part in value.items()}
-    if not isinstance(value, (list, np.ndarray)) or not len(value):
+    if not isinstance(value, (list, tuple, np.ndarray)) or not len(value):
         return value
     try:
         table = np.array(value, dtype=np.float64)

@@ -67,7 +67,7 @@ def second_round(name, domain, **settings):
     ("name", "settings", "ask", "tell"),
     [
         ("gp-ucb", {}, (6, 5), (4, 5)),
-        ("gp-ucb", {"posterior": "rows"}, (6, 5), (7, 8)),
+        ("gp-ucb", {"posterior": "rows"}, (6, 5), (8, 8)),  # a strip of the prior covariance, too
         ("tv-gp-ucb", {"epsilon": 0.01}, (6, 5), (8, 7)),
     ],
 )
