@@ -13,6 +13,7 @@ from gpbandits_env.scenarios.study import run_study
 from gpbandits_env.scenarios.study.engines import Engine
 
 MATERN = {"type": "matern52", "lengthscale": 0.2}
+ROUGH = {"type": "matern32", "lengthscale": 0.1}
 SE = {"type": "se", "lengthscale": 0.3}
 PAIRS = {
     "type": "product",
@@ -35,7 +36,7 @@ STUDIES = {
         *("Drifting", {"grid": [15, 15], "kernel": MATERN, "drift": BREAK}),
         *(20, "gp-ucb ei ts"),
     ),
-    "line": ("StaticGP", {"grid": [300], "kernel": {"type": "matern32"}}, 15, "gp-ucb ts-rsr"),
+    "line": ("StaticGP", {"grid": [300], "kernel": ROUGH}, 15, "gp-ucb ts-rsr"),
     "batch": (
         *("StaticGP", {"grid": [30, 30], "kernel": MATERN, "batch_size": 3}),
         *(12, "gp-ucb ts"),

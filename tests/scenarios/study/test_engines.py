@@ -33,11 +33,12 @@ def digests(engine, jobs, folder, *names, **environ):
     done = subprocess.run(
         [sys.executable, script, engine, str(jobs), str(folder), *names],
         env=free | environ,
-        check=True,
+        check=False,
         capture_output=True,
         text=True,
         timeout=600,
     )
+    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
