@@ -426,7 +426,7 @@ def leader(
     if top in UNDECIDED:
         tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
         return tied[leading(mean[tied], np.abs(mean).max())[None]], 0.0
-    tolerance = TIE * max(abs(top), acquisition.size(mean, var, at))
+    tolerance = TIE * acquisition.size(mean, var, at)
     first: IntArray = (score >= top - tolerance).argmax(axis=0, keepdims=True)
     return first, tolerance
 

@@ -245,7 +245,7 @@ class ObservationLog:
                 posterior.advance(entry.faded, entry.elapsed)
             return
         data = self.data
-        self.calls = [sum(len(entry.rewards) for entry in data)]
+        self.calls = [count] if (count := sum(len(entry.rewards) for entry in data)) else []
         if (noise_var := _noise_of(data)) is not None:  # then nothing decays
             points = np.concatenate([entry.points for entry in data])
             rewards = np.concatenate([entry.rewards for entry in data])

@@ -121,7 +121,7 @@ class SubspaceSearch(Search):
             starts, within = self._closer(acquisition, starts, within)
         ends, of, values = self._climbed(acquisition, starts, within)
         again, of_again, values_again = self._elsewhere(acquisition, ends, values)
-        tolerance = TIE * max(abs(values.max()), acquisition.size(mean, var, first.item(0)))
+        tolerance = TIE * acquisition.size(mean, var, first.item(0))
         if values_again.max() > values.max() + tolerance:
             ends, of, values = again, of_again, values_again
         top = int(leading(values, tolerance / TIE))

@@ -241,7 +241,7 @@ class ArmPosterior(Posterior):
             np.add(self.prior_mean, moments[0], out=self._mean)
             np.maximum(moments[1], 0.0, out=self._var)
             return
-        rho = decay(epsilon, dt)
+        rho = (1.0 - epsilon) ** 0.5 if dt == 1.0 else decay(epsilon, dt)
         if rho == 1.0 or self.size == 0:
             return
         mean, var, scratch, inside = self._mean, self._var, self._scratch, self._representation
