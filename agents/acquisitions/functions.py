@@ -421,13 +421,18 @@ def leader(
         var: (n,).
         allowed: (n,) if given, only these may lead; the scores of the others are -inf.
     """
-    at = score.argmax().item()
+    first: IntArray = score.argmax(axis=0, keepdims=True)
+    at = first.item()
     top = score.item(at)
     if top in UNDECIDED:
         tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
         return tied[leading(mean[tied], np.abs(mean).max())[None]], 0.0
     tolerance = TIE * acquisition.size(mean, var, at)
-    first: IntArray = (score >= top - tolerance).argmax(axis=0, keepdims=True)
+    if at:
+        before = score[:at] >= top - tolerance
+        earlier = before.argmax(axis=0, keepdims=True)
+        if before.item(earlier.item()):
+            return earlier, tolerance
     return first, tolerance
 
 
