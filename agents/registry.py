@@ -35,7 +35,6 @@ AGENTS = {
     "et-gp-ucb": "algorithms.et_gp_ucb:ETGPUCB",
     "wgp-ucb": "algorithms.wgp_ucb:WGPUCB",
     "ui-tvbo": "algorithms.ui_tvbo:UITVBO",
-    "bob-gp-ucb": "algorithms.bob_gp_ucb:BOBGPUCB",
     "bma-gp-ucb": "algorithms.bma_gp_ucb:BMAGPUCB",
     "rexp3": "algorithms.rexp3:RExp3",
     "genie": "algorithms.genie:Genie",

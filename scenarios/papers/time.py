@@ -51,7 +51,6 @@ def _ucb(label: str, note: str, beta: Plain, agent: str = "gp-ucb", **settings: 
 TOLD_LITTLE = (
     AgentEntry("wgp", "wgp-ucb", {}, "weights that decay, gamma = 0.98"),
     AgentEntry("ui", "ui-tvbo", {}, "a random walk in time, rate 0.03"),
-    AgentEntry("bob", "bob-gp-ucb", {}, "a bandit over the lengths of windows"),
 )
 DRAWN_AGENTS = (
     AgentEntry("right", "tv-gp-ucb", {"beta": BETA}, "knows the temporal kernel"),
@@ -67,7 +66,7 @@ DRAWN_AGENTS = (
     *TOLD_LITTLE,
     AgentEntry("genie", "genie", {}, "knows f_{t-1}"),
 )
-FORGETFUL = ("resets", "window", "gp-ucb", "et", "wgp", "bob")
+FORGETFUL = ("resets", "window", "gp-ucb", "et", "wgp")
 RIVALS = (*MARKOV, *FORGETFUL, "bma", "ui")
 
 # -- Real data ------------------------------------------------------------------------------------
@@ -236,7 +235,7 @@ SCENARIOS = (
         horizon=500,
         trials=RIVALS_TRIALS,
         findings=tuple(
-            Below("bma", label, reason=POWER) for label in ("learns", "wgp", "ui", "bob", "window")
+            Below("bma", label, reason=POWER) for label in ("learns", "wgp", "ui", "window")
         ),
         choices=(MATCHED,),
         departures=(OWN, f"{RIVALS_TRIALS} trials, because several of these agents are slow"),

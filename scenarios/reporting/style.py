@@ -42,7 +42,6 @@ OF_AGENT = {
     "et-gp-ucb": SKY,
     "wgp-ucb": BROWN,
     "ui-tvbo": PINK,
-    "bob-gp-ucb": WINE,
     "genie": INDIGO,
     "random": INK,
     # srinivas2010 and bedi2022: the compressed agents are near to what they compress.

@@ -293,19 +293,6 @@ def test_pending_points_of_a_stage_of_sre_are_not_those_of_the_next():
     assert agent.posterior.size == 1
 
 
-def test_a_window_of_a_bandit_over_windows_is_longer_by_the_largest_delay():
-    """A window shorter than the delay would never have data."""
-    agent = make("bob-gp-ucb", max_delay=4, block=40)
-    sizes = []
-    for t in range(30):
-        agent.expect([t])
-        if t >= 4:
-            agent.tell_late([t - 4], [1.0])
-            sizes.append(agent.posterior.size)
-    lengths = agent.forgetting.lengths
-    assert sizes[-1] == lengths[agent.forgetting.chosen] > 0
-
-
 def test_a_late_reward_says_nothing_of_turbos_region_if_it_was_chosen_before_the_last_change():
     agent = make("turbo", domain=Box([0.0], [1.0]), seed=0, candidates=32)
     for _ in range(9):

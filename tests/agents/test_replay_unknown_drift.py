@@ -92,40 +92,6 @@ def test_ui_tvbo_replays_uncertainty_injection(replay, world):
     replay("ui-tvbo", lambda t, mean, var, _: mean + np.sqrt(2.0 * var), dense=dense)
 
 
-def test_bob_gp_ucb_replays_the_bandit_over_windows(world, batch_size):
-    problem = world.problem(horizon=200, prior_mean=0.5)
-    agent = agents.make("bob-gp-ucb", problem, seed=4, batch_size=batch_size)
-    length = math.floor(1 * math.sqrt(200))
-    lengths = [1, 2, 5, 14]  # 14^(j / 3)
-    gamma = math.sqrt(4 * math.log(4) / ((math.e - 1) * math.ceil(200 / length)))
-    weights, total, windows = np.ones(4), 0.0, set()
-    dense = world.dense()
-    dense.prior_mean = np.full(60, 0.5)
-    # A mean within 2 prior standard deviations, as L S in the paper.
-    noise = math.sqrt(NOISE_VAR * length * math.log(200 / length**0.5))
-    scale = 2 * 2.0 * length * batch_size + 4 * noise * math.sqrt(batch_size)
-    for t in range(1, 60):
-        p = (1 - gamma) * weights / weights.sum() + gamma / 4
-        np.testing.assert_allclose(agent.forgetting.probabilities, p, rtol=1e-12)
-        start = (t - 1) // length * length + 1
-        dense.forget(before=max(start, t - agent.window) if t > start else t)
-        arms, mean = agent.ask(), dense.mean()
-        for i, arm in enumerate(arms):
-            scores = score(t, mean, dense.var(also=arms[:i]))
-            assert scores[arm] == pytest.approx(scores.max(), abs=1e-8)
-        rewards = noisy(world, arms, t)
-        agent.tell(arms, rewards)
-        dense.tell(arms, rewards, t)
-        chosen = agent.forgetting.chosen
-        assert agent.window == lengths[chosen]
-        windows.add(agent.window)
-        total += (rewards - 0.5).sum()
-        if t % length == 0:
-            weights[chosen] *= math.exp(gamma / (4 * p[chosen]) * (0.5 + total / scale))
-            total = 0.0
-    assert len(windows) > 1
-
-
 class Averaged:
     """The mixture of bma-gp-ucb over dense posteriors, one for each epsilon."""
 
@@ -187,7 +153,7 @@ def test_bma_gp_ucb_replays_the_mixture(world, batch_size):
 
 
 def test_late_rewards_are_learned_in_their_round(world):
-    for name in ("wgp-ucb", "bma-gp-ucb", "et-gp-ucb", "bob-gp-ucb"):
+    for name in ("wgp-ucb", "bma-gp-ucb", "et-gp-ucb"):
         late = agents.make(name, world.problem(max_delay=4), seed=0)
         prompt = agents.make(name, world.problem(), seed=0)
         for agent in (late, prompt):
@@ -200,7 +166,7 @@ def test_late_rewards_are_learned_in_their_round(world):
         np.testing.assert_allclose(late.belief(), prompt.belief(), atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["et-gp-ucb", "wgp-ucb", "bob-gp-ucb", "bma-gp-ucb"])
+@pytest.mark.parametrize("name", ["et-gp-ucb", "wgp-ucb", "bma-gp-ucb"])
 def test_other_ways_to_forget_are_refused(world, name):
     for settings in ({"epsilon": 0.1}, {"window": 5}, {"learn": ["epsilon"]}):
         with pytest.raises(InvalidInput, match="forgets by a rule of its own"):
@@ -219,7 +185,6 @@ def test_other_ways_to_forget_are_refused(world, name):
         ("wgp-ucb", {"posterior": "rows"}, "with a discount"),
         ("wgp-ucb", {"posterior": "nystrom"}, "supports no discount"),
         ("ui-tvbo", {"rate": 0.0}, "rate"),
-        ("bob-gp-ucb", {"block": 0}, "block"),
         ("bma-gp-ucb", {"epsilons": []}, "at least one part"),
         ("bma-gp-ucb", {"epsilons": [0.1, 2.0]}, "epsilon must lie"),
         ("bma-gp-ucb", {"trigger": -1.0}, "trigger"),

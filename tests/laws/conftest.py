@@ -45,7 +45,6 @@ VARIANTS = {
     "sw-gp-ucb": [{"window": 3}],
     "et-gp-ucb": [{"delta": 0.9, "learn": QUICK_LEARN}, {**NYSTROM, "compress": 0.05}],
     "wgp-ucb": [{"discount": 0.7, "learn": QUICK_LEARN}, {"compress": 0.05}],
-    "bob-gp-ucb": [{"block": 5, "learn": QUICK_LEARN, "standardize": True}],
     "bma-gp-ucb": [{"epsilons": [0.0, 0.2], "trigger": 1.0, "learn": QUICK_LEARN}],
     "tv-gp-ucb": [{"learn_every": 4, "learn_window": 6}, {"batch": "ts-rsr"}],
     "cub": [

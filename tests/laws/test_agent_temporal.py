@@ -12,9 +12,7 @@ REFUSED = {
     "r-gp-ucb": "reset_every and temporal",
     "sw-gp-ucb": "window and temporal",
     **dict.fromkeys(("random", "rexp3", "genie"), "no setting .* 'temporal'"),
-    **dict.fromkeys(
-        ("et-gp-ucb", "wgp-ucb", "bob-gp-ucb", "bma-gp-ucb", "ui-tvbo"), "rule of its own"
-    ),
+    **dict.fromkeys(("et-gp-ucb", "wgp-ucb", "bma-gp-ucb", "ui-tvbo"), "rule of its own"),
     **dict.fromkeys(("bkb-ucb", "bkb-ei", "bkb-mpi"), "Nystrom .* does not support temporal"),
     **dict.fromkeys(("ms-ucb", "dropout-ucb", "line-bo", "rembo"), "whole box .* temporal"),
     **dict.fromkeys(("hesbo", "sre", "turbo"), "whole box .* temporal"),

@@ -52,7 +52,7 @@ BOX_AGENTS = {
     "sre": {"d": 1, "rounds": 3, "search": QUICK},
     "turbo": {"n_initial": 2, "candidates": 12},
 }
-OWN_RULE = ("et-gp-ucb", "bob-gp-ucb", "bma-gp-ucb", "wgp-ucb", "ui-tvbo")
+OWN_RULE = ("et-gp-ucb", "bma-gp-ucb", "wgp-ucb", "ui-tvbo")
 ROUNDS, BATCH = 3, 2
 
 
