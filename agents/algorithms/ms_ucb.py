@@ -7,7 +7,7 @@ Departures: 1. beta_t is divided by 5, like that of GP-UCB in the experiments of
 2. the maximum over the subspaces is found by search: all subspaces are screened, and the best K
 points are refined by gradient ascent; 3. any acquisition can be used, UCB by default; 4. a batch is
 chosen by hallucinated variance, and all its actions come from the same Z_t; 5. the box may have
-sides of any length. The settings `rays` and `coordinates`, which are off by default, are ours.
+sides of any length.
 """
 
 from typing import Any
@@ -19,7 +19,6 @@ from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.action_map import ActionMap, box_of
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec
-from gpbandits_env.agents.search.free_subspaces import Freedom, FreeSubspaceSearch
 from gpbandits_env.agents.search.subspaces import Growth, SubspaceSearch
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput
@@ -52,11 +51,6 @@ class MSUCB(GPAgent):
         candidates: the number of points screened per round over all subspaces, at least 2 in each.
         refine: K, the number of screened points from which a gradient ascent starts.
         evaluations: the budget of acquisition evaluations for all ascents of a round together.
-        rays: the number of further subspaces in each round on the segment from the best observed
-            point to the center of the box (see `search.free_subspaces`). It is not in the paper: a
-            subspace of a uniform point is far from the maximum in most coordinates.
-        coordinates: "last" as in the paper, or "random" to search d other coordinates in each
-            round. With either of the two a round costs O(S t D).
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
         beta: beta_t of "ucb"; by default that of Section 4 over 5.
         search: for d = D only; see `GPAgent`. It replaces candidates, refine and evaluations.
@@ -78,8 +72,6 @@ class MSUCB(GPAgent):
         candidates: int = 1024,
         refine: int = 16,
         evaluations: int = 800,
-        rays: int = 0,
-        coordinates: str = "last",
         acquisition: str = "ucb",
         beta: Beta | None = None,
         search: SearchSpec = None,
@@ -88,7 +80,6 @@ class MSUCB(GPAgent):
         box = box_of(problem, self)
         low_dim = min(whole(d, "d", 0), box.dim)
         growth = Growth(n0, alpha, cap, candidates, refine, evaluations)
-        freedom = Freedom(rays, coordinates)
         mapped = ActionMap(problem)
         if low_dim < box.dim:
             if search is not None:
@@ -98,11 +89,7 @@ class MSUCB(GPAgent):
                 )
             streams = Streams(rng)
             mapped = ActionMap(problem, streams.fingerprint)
-            search = (
-                SubspaceSearch(box, low_dim, streams, growth)
-                if freedom.none
-                else FreeSubspaceSearch(box, low_dim, streams, growth, freedom)
-            )
+            search = SubspaceSearch(box, low_dim, streams, growth)
         if beta is None:
             beta = {"type": "subspaces", "subspace_dim": low_dim, "scale": 0.2}
         rule = rule_named(acquisition, beta, box)

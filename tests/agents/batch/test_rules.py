@@ -63,7 +63,6 @@ def test_an_agent_that_cannot_draw_its_samples_is_refused_when_it_is_made(name):
         ("hesbo", {"d": 2}),
         ("line-bo", {}),
         ("ms-ucb", {"d": 1}),
-        ("ms-ucb", {"d": 1, "rays": 2}),
         ("rembo", {"d": 2}),
         ("sre", {"d": 2, "rounds": 3}),
         ("turbo", {"acquisition": "ucb", "candidates": 5000}),
