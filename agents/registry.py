@@ -57,7 +57,6 @@ AGENTS = {
 ADAPTERS = {
     "botorch": "adapters.botorch:BoTorch",
     "optuna": "adapters.optuna:OptunaSampler",
-    "sklearn": "adapters.sklearn:SklearnGP",
 }
 
 # Settings with these names replace the problem's own values before the agent is made.

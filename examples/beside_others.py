@@ -1,6 +1,6 @@
-"""Our agents compared with those of BoTorch, Optuna and scikit-learn in the same instances.
+"""Our agents compared with those of BoTorch and Optuna in the same instances.
 
-Run: python examples/beside_others.py (extras botorch, optuna, sklearn; missing ones are left out)
+Run: python examples/beside_others.py (extras botorch, optuna; missing ones are left out)
 """
 
 import gymnasium as gym
@@ -8,7 +8,7 @@ import gymnasium as gym
 from gpbandits_env import agents
 from gpbandits_env.errors import MissingExtra
 
-for name in ("ei", "gp-ucb", "sklearn", "optuna", "botorch", "random"):
+for name in ("ei", "gp-ucb", "optuna", "botorch", "random"):
     regrets = []
     for seed in range(3):
         env = gym.make("gpbandits_env:gpbandits/StaticGP-v0", grid=[12, 12], max_episode_steps=25)

@@ -72,7 +72,6 @@ OF_AGENT = {
     # Optimisers of other libraries.
     "botorch": BROWN,
     "optuna": SKY,
-    "sklearn": PINK,
 }
 # An agent of the user's own takes one of these by its name, for they are rare above.
 RARE = (BROWN, WINE, PINK)

@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NEEDED = {
     "contexts.md": ("stable_baselines3",),
-    "optimize.md": ("optuna", "sklearn"),
+    "optimize.md": ("optuna",),
     "rl.md": ("stable_baselines3", "torchrl"),
 }
 

@@ -16,17 +16,14 @@ grid = [12]
 [[agents]]
 agent = "ei"
 [[agents]]
-agent = "sklearn"
-settings = { acquisition = "ucb" }
-[[agents]]
 agent = "optuna"
+settings = { sampler = "RandomSampler" }
 """
 
 
 def test_they_play_beside_ours(tmp_path):
-    pytest.importorskip("sklearn")
     pytest.importorskip("optuna")
     file = tmp_path / "beside.toml"
     file.write_text(FILE, encoding="utf-8")
     outcome = run_study(load(file), str(tmp_path / "beside.sqlite"), jobs=1, engine=Engine("local"))
-    assert (outcome.done, outcome.total, outcome.failures) == (6, 6, ())
+    assert (outcome.done, outcome.total, outcome.failures) == (4, 4, ())
