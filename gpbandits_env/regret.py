@@ -10,8 +10,7 @@ maximum in round t, m actions per round and T rounds:
     simple                        S_T     = min_{t <= T, i} r_{t,i}
 
 On a finite domain no regret is negative. In a box the maximum is found by search, and a value may
-exceed it by the stated accuracy of the search. An unknown regret (of an action that was not
-evaluated) is NaN: sums that include it are NaN, and the simple regret ignores it.
+exceed it by the stated accuracy of the search.
 """
 
 import numpy as np
@@ -20,7 +19,7 @@ from gpbandits_env.arrays import Array
 
 # Bound methods of the ufuncs save time: an environment step takes only microseconds.
 _sum = np.add.reduce
-_min = np.fmin.reduce
+_min = np.minimum.reduce
 
 
 def instantaneous(optimum: float | Array, values: Array) -> Array:
@@ -45,7 +44,7 @@ def cumulative(regret: Array) -> Array:
 
 def simple(regret: Array) -> Array:
     """S_1, ..., S_T, the smallest regret so far, from (T, m) or (T,); returns (T,)."""
-    return np.fmin.accumulate(_min(_rounds(regret), axis=-1))
+    return np.minimum.accumulate(_min(_rounds(regret), axis=-1))
 
 
 def average(regret: Array) -> Array:
@@ -56,16 +55,12 @@ def average(regret: Array) -> Array:
 
 def counted(cumulative: float, simple: float, regret: Array) -> tuple[float, float]:
     """R_t and S_t from R_{t-1}, S_{t-1} and the regret of each action of round t, (m,)."""
-    cumulative += float(_sum(regret))
-    if cumulative == cumulative:
-        return cumulative, min(simple, min(regret.tolist()))
-    # NaN means that some regret is unknown; the simple regret then uses the others
-    return cumulative, min(simple, float(_min(regret)))
+    return cumulative + float(_sum(regret)), min(simple, min(regret.tolist()))
 
 
 def counted_each(cumulative: Array, simple: Array, regret: Array) -> tuple[Array, Array]:
     """`counted` for B instances, (B,), from the regrets (B, m); bit-identical to single calls."""
-    return cumulative + _sum(regret, axis=1), np.fmin(simple, _min(regret, axis=1))
+    return cumulative + _sum(regret, axis=1), np.minimum(simple, _min(regret, axis=1))
 
 
 def _rounds(regret: Array) -> Array:

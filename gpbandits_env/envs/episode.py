@@ -1,7 +1,7 @@
 """An episode of one environment instance (its path and its noise), and the checks of a step.
 
 Skipping an action saves an evaluation in practice. Here the regret still counts the value of a
-skipped action, so it is evaluated anyway, outside the measured time, unless that is switched off.
+skipped action, so it is evaluated anyway, outside the measured time.
 """
 
 from time import perf_counter
@@ -30,22 +30,19 @@ class Episode:
     """The state of one environment instance between two resets.
 
     ``path`` contains the functions of the rounds, ``inside`` is the stream of the noise inside them
-    if they have any, and ``seconds`` is the wall-clock time of the observed evaluations. Unless
-    ``skipped`` actions are evaluated for the regret, their values are NaN, on arms too.
+    if they have any, and ``seconds`` is the wall-clock time of the observed evaluations.
     """
 
-    __slots__ = ("_looked_up", "_memo", "_moves", "_round", "_skipped", "inside", "path", "seconds")
+    __slots__ = ("_looked_up", "_memo", "_moves", "_round", "inside", "path", "seconds")
 
     def __init__(
         self,
         bandit: Bandit,
-        skipped: bool,
         path: RewardPath,
         inside: np.random.Generator | None,
         round_: int = 1,
     ) -> None:
         self.path, self.inside, self._round = path, inside, round_
-        self._skipped = skipped
         self._looked_up = bandit.problem.domain.finite
         self._moves = bandit.process.moves
         self._memo: dict[bytes, float] = {}
@@ -53,7 +50,7 @@ class Episode:
 
     @classmethod
     def begin(
-        cls, bandit: Bandit, skipped: bool, rng: np.random.Generator
+        cls, bandit: Bandit, rng: np.random.Generator
     ) -> tuple["Episode", np.random.Generator]:
         """Make a new episode and the stream of its noise from children of a generator.
 
@@ -61,16 +58,16 @@ class Episode:
         """
         path, noise = bandit.process.begin(child(rng)), child(rng)
         inside = None if path.function.noisy is None else child(rng)
-        return cls(bandit, skipped, path, inside), noise
+        return cls(bandit, path, inside), noise
 
     @classmethod
-    def restore(cls, bandit: Bandit, skipped: bool, state: State, round_: int) -> "Episode":
+    def restore(cls, bandit: Bandit, state: State, round_: int) -> "Episode":
         """The episode of a `snapshot` in a round. Raises one of `BROKEN` if it does not fit."""
         reached = state["path"].get("round", max(1, round_))
         path = bandit.process.restore(state["path"])
         path.function(bandit.first_observation()["actions"])
         inside = None if state["inside"] is None else generator_at(state["inside"])
-        return cls(bandit, skipped, path, inside, reached)
+        return cls(bandit, path, inside, reached)
 
     def reach(self, round_: int) -> None:
         """Advance to a round, unless a step whose evaluation failed has done so already."""
@@ -91,18 +88,15 @@ class Episode:
             values = valued(function, actions)
             if self.inside is None:  # otherwise the observed rewards are not the values
                 self.seconds += perf_counter() - started
-            if observed is not None and not self._skipped:
-                values[~observed] = np.nan
             return values
-        values = np.full(len(actions), np.nan)
+        values = np.empty(len(actions))
         if observed.any():
             started = perf_counter()
             values[observed] = valued(function, actions[observed])
             if self.inside is None:
                 self.seconds += perf_counter() - started
-        if self._skipped:
-            for i in np.flatnonzero(~observed).tolist():
-                values[i] = self._alone(function, actions[i : i + 1])
+        for i in np.flatnonzero(~observed).tolist():
+            values[i] = self._alone(function, actions[i : i + 1])
         return values
 
     def noisy(self, actions: Points, observed: BoolArray | None) -> Array:

@@ -73,9 +73,6 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         render_mode: None, "ansi" (a line of text), "rgb_array" (a picture), or "human" (a window,
             drawn at each reset and step).
         selective: whether actions can be skipped.
-        evaluate_skipped: whether skipped actions are evaluated for the regret. Otherwise their
-            ``noiseless_rewards`` and ``regret`` are NaN, the cumulative regret is NaN from then on,
-            and the simple regret is that of the observed actions.
         discrete_action: whether the action is the number of one arm, in ``Discrete(n)``, instead of
             an array of one, for libraries that need it. Arrays of one are still accepted.
         delay: the number of rounds by which rewards are late, or a dict such as
@@ -95,14 +92,12 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         bandit: Bandit,
         render_mode: str | None = None,
         selective: bool = False,
-        evaluate_skipped: bool = True,
         discrete_action: bool = False,
         delay: DelaySpec = None,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
         self._made = bandit
         self.selective = flag(selective, "selective")
-        self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
         self._batch_size = bandit.problem.batch_size
         self._contextual = bandit.problem.contexts is not None
         self._check = bandit.problem.domain.check
@@ -207,7 +202,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         super().reset(seed=seed)
         if given:
             self._np_random = rng  # which has drawn the parameters
-        episode, noise = Episode.begin(bandit, self._evaluate_skipped, self.np_random)
+        episode, noise = Episode.begin(bandit, self.np_random)
         self._turn_to(bandit, parameters)
         self._episode, self._noise = episode, Noise(None, self._batch_size)
         self._noise.put(0, noise, bandit.noise_sd)
@@ -356,8 +351,8 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         try:
             parameters = copy.deepcopy(dict(state["parameters"]))
             bandit = instance_with(self._made, parameters)
-            skipped, round_ = self._evaluate_skipped, whole(state["round"], "round", 0)
-            episode = Episode.restore(bandit, skipped, state["episode"], round_)
+            round_ = whole(state["round"], "round", 0)
+            episode = Episode.restore(bandit, state["episode"], round_)
             noise = Noise(None, self._batch_size)
             noise.restore(state["noise"], [bandit.noise_sd])
             mail = Mail.of(self._delays, self._made, None)

@@ -50,7 +50,6 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         render_mode: None, "ansi" or "rgb_array".
         selective: whether actions can be skipped; an action is then a pair (actions, observe),
             (B, m, ...) and (B, m).
-        evaluate_skipped: whether skipped actions are evaluated for the regret.
         discrete_action: whether actions are (B,) arms, one for each instance, instead of (B, 1).
         delay: the number of rounds by which rewards are late, or their law; see `BanditEnv`.
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value: "NextStep"; "SameStep",
@@ -67,7 +66,6 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
         selective: bool = False,
-        evaluate_skipped: bool = True,
         discrete_action: bool = False,
         delay: DelaySpec = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
@@ -81,7 +79,6 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         self.render_mode = check_render_mode(render_mode, SIDE_BY_SIDE)
         self.bandit = bandit
         self.selective = flag(selective, "selective")
-        self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
         self._discrete = flag(discrete_action, "discrete_action")
         self.single_action_space = bandit.action_space(self.selective, self._discrete)
         self._delays = delays_for(delay)
@@ -287,9 +284,9 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             ]
             parameters = copy.deepcopy(list(state["parameters"]))
             bandits = [instance_with(self.bandit, each) for each in parameters]
-            skipped, rounds = self._evaluate_skipped, [whole(r, "round", 0) for r in arrays[2]]
+            rounds = [whole(r, "round", 0) for r in arrays[2]]
             episodes = [
-                Episode.restore(bandit, skipped, s, r)
+                Episode.restore(bandit, s, r)
                 for bandit, s, r in zip(bandits, state["episodes"], rounds, strict=True)
             ]
             noise = Noise(self.num_envs, self.bandit.problem.batch_size)
@@ -337,14 +334,12 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         return self.bandit.problem.domain.check(array.reshape(-1, *shape[2:])).reshape(shape)
 
     def _values(self, actions: Points, observed: BoolArray | None) -> Array:
-        """The noiseless values (B, m); NaN where they were neither observed nor requested."""
+        """The noiseless values (B, m)."""
         values = self._functions.gathered(actions)
         if values is None:
             seen = [None] * self.num_envs if observed is None else observed
             each = zip(self._episodes, actions, seen, strict=True)
             return np.stack([episode.values(own, mask) for episode, own, mask in each])
-        if observed is not None and not self._evaluate_skipped:
-            values[~observed] = np.nan
         return values
 
     def _before_noise(self, values: Array, actions: Points, observed: BoolArray | None) -> Array:
@@ -377,7 +372,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
     ) -> None:
         """Start a new episode of an instance, with another bandit if one is given."""
         bandit = bandit or self.bandit
-        episode, noise = Episode.begin(bandit, self._evaluate_skipped, self._generator(i))
+        episode, noise = Episode.begin(bandit, self._generator(i))
         # The first reset covers all instances in order.
         self._episodes[i : i + 1] = [episode]
         self._turn_to(i, bandit, parameters or {}, episode)

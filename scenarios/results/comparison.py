@@ -185,18 +185,12 @@ def compare(
         seed: the seed of the bootstrap.
     Raises:
         UnknownName: the reference is not among the agents.
-        InvalidInput: the reference has no regret in one of the scenarios, or a regret is unknown.
+        InvalidInput: the reference has no regret in one of the scenarios.
     """
     labels = list(next(iter(regrets.values())))
     if reference is not None:
         one_of(reference, labels, "agent in these files")
     for name, runs in regrets.items():
-        for label in labels:
-            if np.isnan(runs[label]).any():
-                raise InvalidInput(
-                    f"the regret of {label} in {name} is unknown, because skipped actions were "
-                    "not evaluated: compare by simple_regret"
-                )
         if reference is not None and not runs[reference].any():
             raise InvalidInput(
                 f"the regret of {reference} in {name} is 0, so it cannot define a score: choose "

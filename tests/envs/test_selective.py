@@ -85,15 +85,6 @@ def test_a_point_that_is_skipped_again_and_again_is_evaluated_once(bandit):
     assert Parabola.calls == 10 + 2
 
 
-def test_what_the_regret_does_not_need_is_not_evaluated(bandit):
-    env = BanditEnv(bandit(), selective=True, evaluate_skipped=False)
-    env.reset(seed=0)
-    Parabola.calls = 0
-    env.step((BATCH, [True, False, True]))
-    env.step((BATCH, [False, False, False]))
-    assert Parabola.calls == 2
-
-
 def test_only_what_is_observed_is_on_the_clock(bandit):
     Parabola.pause = 0.01
     env = BanditEnv(bandit(), selective=True)

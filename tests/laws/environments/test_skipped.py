@@ -48,26 +48,6 @@ def test_what_is_skipped_returns_nothing_counts_and_leaves_the_world_alone(
         assert info["cumulative_regret"] == pytest.approx(total, rel=1e-12)
 
 
-def test_skipped_actions_may_go_unevaluated(make, vector, actions_for, same, selective):
-    case = selective[0], {**selective[1], "evaluate_skipped": False}
-    env, known = make(case), make(selective)
-    worlds = vector(case, "vector_entry_point", num_envs=1)
-    env.reset(seed=14), known.reset(seed=14), worlds.reset(seed=14)
-    simple = np.inf
-    for t, action in enumerate(actions_for(known.action_space, 9)):
-        observed = np.array([t > 1, t % 2 == 0, t == 4])
-        both = action[0], observed
-        info, full = env.step(both)[-1], known.step(both)[-1]
-        assert np.array_equal(np.isnan(info["noiseless_rewards"]), ~observed)
-        assert same(info["regret"][observed], full["regret"][observed])
-        simple = min([simple, *full["regret"][observed].tolist()])
-        assert info["simple_regret"] == simple
-        assert np.isnan(info["cumulative_regret"])
-        many = worlds.step((action[0][None], observed[None]))[-1]
-        np.testing.assert_array_equal(info["regret"], many["regret"][0])  # NaN equals NaN
-        assert many["simple_regret"][0] == simple
-
-
 @pytest.mark.parametrize("mask", [None, [1, 0], [1, 0, 2], [0.0, 1.0, 1.0], [[1, 0, 1]], "101"])
 def test_a_bad_mask_is_refused_and_nothing_changes(make, vector, same, selective, mask):
     for env in (make(selective).unwrapped, vector(selective, "vector_entry_point").unwrapped):

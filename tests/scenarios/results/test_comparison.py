@@ -137,12 +137,6 @@ def test_a_reference_without_regret_gives_no_scores():
     assert compare({"grid": runs}, reference="b", resamples=10).standings[0].label == "a"
 
 
-def test_an_unknown_regret_gives_no_scores():
-    runs = {"a": np.array([0.0, np.nan]), "b": np.ones(2)}
-    with pytest.raises(InvalidInput, match=r"regret of a in grid is unknown.*simple_regret"):
-        compare({"grid": runs}, resamples=10)
-
-
 def test_notes_on_the_numbers_of_trials():
     assert compare({"w": REGRETS["easy"]}, resamples=10).notes == ()
     (more,) = compare(REGRETS, resamples=10).notes
