@@ -51,9 +51,8 @@ BASES = [
     ["data"],
     ["new", "fresh.toml", "--force"],
     ["diagnose", "d.csv", "--train-fraction", "0.5", "--json"],
-    ["animate", "s.toml", "--agent", "random", "--rounds", "2", "--out", "g.gif"],
-    ["reference", "srinivas2010/fig-2", "--check"],
-    ["tune", "srinivas2010/fig-2"],
+    ["reference", "srinivas2010/none", "--check"],
+    ["tune", "srinivas2010/se-1d"],
 ]
 ODD = [
     *("", " ", "-", "--", "-1", "0", "nan", "inf", "1e400", "9" * 400, "x" * 5000, "../..", "/"),

@@ -25,7 +25,6 @@ from gpbandits_env.errors import GPBanditsError, InvalidInput, StoreError, shown
 KINDS: dict[str, tuple[str, tuple[bytes, ...]]] = {
     "png": ("a PNG picture", (b"\x89PNG",)),
     "svg": ("an SVG picture", (b"<?xml", b"<svg")),
-    "gif": ("a GIF animation", (b"GIF8",)),
     "html": ("a web page", (b"<!doctype html", b"<!DOCTYPE html")),
     "parquet": ("a Parquet table", (b"PAR1",)),
     "csv": ("an exported table", ()),

@@ -8,5 +8,4 @@ from gpbandits_env.scenarios.metrics import Panel as Panel
 from gpbandits_env.scenarios.registry import get as get
 from gpbandits_env.scenarios.registry import scenarios as scenarios
 from gpbandits_env.scenarios.scenario import AgentEntry as AgentEntry
-from gpbandits_env.scenarios.scenario import Picture as Picture
 from gpbandits_env.scenarios.scenario import Scenario as Scenario

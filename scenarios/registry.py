@@ -7,8 +7,8 @@ a declaration to it.
 from functools import cache
 from importlib import import_module
 
-from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.scenarios.scenario import Picture, Scenario
+from gpbandits_env.errors import one_of
+from gpbandits_env.scenarios.scenario import Scenario
 
 # The short name of a paper -> its authors and year.
 PAPERS = {
@@ -28,9 +28,9 @@ GROUPS = PAPERS | TOPICS
 
 
 @cache
-def scenarios() -> dict[str, Scenario | Picture]:
+def scenarios() -> dict[str, Scenario]:
     """All scenarios, in the order of the papers and topics."""
-    found: dict[str, Scenario | Picture] = {}
+    found: dict[str, Scenario] = {}
     for group in GROUPS:
         for scenario in import_module(f"gpbandits_env.scenarios.papers.{group}").SCENARIOS:
             if scenario.id in found or scenario.id.partition("/")[0] != group:
@@ -39,22 +39,10 @@ def scenarios() -> dict[str, Scenario | Picture]:
     return found
 
 
-def experiments() -> list[Scenario]:
-    """All scenarios with agents and trials, without the illustrations."""
-    return [found for found in scenarios().values() if isinstance(found, Scenario)]
-
-
-def get(id: str) -> Scenario | Picture:
+def get(id: str) -> Scenario:
     """The scenario with an id.
 
     Raises:
         UnknownName: there is no such id; the message suggests the nearest ones.
     """
     return scenarios()[one_of(id, scenarios(), "scenario", "'gpbandits list' lists them")]
-
-
-def experiment(found: Scenario | Picture, lacks: str) -> Scenario:
-    """A scenario with agents and trials; InvalidInput for an illustration, which ``lacks`` them."""
-    if isinstance(found, Picture):
-        raise InvalidInput(f"{found.id} is an illustration: it has no {lacks}")
-    return found

@@ -311,16 +311,6 @@ class Cell:
         }
 
 
-@dataclass(frozen=True)
-class Picture:
-    """One of a paper's illustrations, which the function ``draw`` of `reporting.pictures` draws."""
-
-    id: str
-    source: str
-    title: str
-    draw: str
-
-
 def words(point: Settings) -> str:
     """A point of a grid in words."""
     return ", ".join(f"{name} = {value}" for name, value in point.items())

@@ -71,7 +71,7 @@ def test_an_input_is_never_written_over(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "good"), [
-    ("png", b"\x89PNG\r\n"), ("svg", b"<?xml version"), ("gif", b"GIF89a"), ("parquet", b"PAR1"),
+    ("png", b"\x89PNG\r\n"), ("svg", b"<?xml version"), ("parquet", b"PAR1"),
     ("html", b"<!doctype html>\n"), ("csv", b"epsilon,agent,trial,round,slot,reward\n0.1"),
     ("campaign", b'{"format": 2'), ("text", b"title = 1"),
 ])  # fmt: skip

@@ -6,14 +6,11 @@ from pathlib import Path
 
 import click
 
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.compare import run_again
-from gpbandits_env.scenarios.reporting import pictures
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.scenario import Picture
 from tools import figures
 from tools.site import scenario_pages as pages
 
@@ -35,30 +32,23 @@ def reference(
 ) -> None:
     """Run SCENARIO with its agents and every CHOICE; keep the results, their figure and page.
 
-    An illustration, such as srinivas2010/fig-2, is drawn into the documentation.
-
     \b
     Examples:
       python -m tools.reference srinivas2010/se-1d
     """
     found, stem = registry.get(scenario), pages.plot_stem(root, scenario)
-    if isinstance(found, Picture):
-        if trials or out:
-            raise InvalidInput(f"{scenario} only draws: it has no trials, and no results")
-        click.echo(pictures.save(found, stem, suffixes=(".png",))[0])
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            path = out or Path(folder) / "reference.sqlite"
-            result = run_again(found, path, jobs, trials)
-            if trials is not None:
-                return
-            with Store.open(path) as store:
-                # Other readings of the paper stand in the table.
-                store.restrict([e.label for e in found.agents])
-                figures.draw(store, stem)
-        file = root / "scenarios" / "reference" / f"{scenario}.json"
-        text = json.dumps(references.to_reference(result), indent=2) + "\n"
-        click.echo(write_text(file, text, "text"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = out or Path(folder) / "reference.sqlite"
+        result = run_again(found, path, jobs, trials)
+        if trials is not None:
+            return
+        with Store.open(path) as store:
+            # Other readings of the paper stand in the table.
+            store.restrict([e.label for e in found.agents])
+            figures.draw(store, stem)
+    file = root / "scenarios" / "reference" / f"{scenario}.json"
+    text = json.dumps(references.to_reference(result), indent=2) + "\n"
+    click.echo(write_text(file, text, "text"))
     click.echo(pages.write_page(root, scenario.partition("/")[0]))
 
 

@@ -132,11 +132,10 @@ def reference(
     Examples:
       gpbandits reference srinivas2010/se-1d --check
     """
-    named = registry.get(scenario)
+    found = registry.get(scenario)
     tool = f"to make new ones, run 'python -m tools.reference {scenario}' in a checkout"
     if not check:
         raise InvalidInput(f"give --check to compare with the reference results; {tool}")
-    found = registry.experiment(named, "results to check")
     kept = references.load(scenario)
     if kept is None:
         raise InvalidInput(f"there are no reference results of {scenario}; {tool}")

@@ -108,6 +108,6 @@ def tune(scenario: str, as_json: bool) -> None:
       gpbandits tune bogunovic2016/temperature
       gpbandits tune bogunovic2016/traffic --json
     """
-    result = learn(registry.experiment(registry.get(scenario), "data to learn from"))
+    result = learn(registry.get(scenario))
     plain = asdict(result) | {"block": result.block}
     click.echo(json.dumps(plain, indent=2) if as_json else result.text())

@@ -46,7 +46,6 @@ COMMANDS = {
     "reference": "compare.reference",
     "tune": "diagnose.tune",
     "new": "run.new",
-    "animate": "run.animate",
     "diagnose": "diagnose.diagnose",
 }
 

@@ -25,8 +25,7 @@ def list_scenarios(scenario: str | None) -> None:
         return
     found = registry.get(scenario)
     click.echo(f"{found.id}: {found.title}\n{found.source}")
-    if isinstance(found, Scenario):
-        _describe(found)
+    _describe(found)
 
 
 def _overview(groups: Iterable[str]) -> None:
@@ -36,9 +35,7 @@ def _overview(groups: Iterable[str]) -> None:
         click.echo(f"{paper}: {registry.GROUPS[paper]}")
         own = [s for id, s in registry.scenarios().items() if id.startswith(f"{paper}/")]
         for found in own:
-            size = "figure"
-            if isinstance(found, Scenario):
-                size = f"{found.trials} x {found.horizon}"
+            size = f"{found.trials} x {found.horizon}"
             click.echo(f"  {found.id:<{width}} {size:>11}  {found.title}")
         click.echo()
     click.echo("The second column is trials x rounds. 'gpbandits list ID' shows one in detail.")

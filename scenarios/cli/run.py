@@ -1,4 +1,4 @@
-"""The commands that run a scenario, write one out, and animate one: `run`, `new`, `animate`."""
+"""The commands that run a scenario and write one out: `run`, `new`."""
 
 import re
 import shlex
@@ -11,14 +11,12 @@ from gpbandits_env.errors import InvalidInput, UnknownArgument, UnknownName, sho
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.group import exit_code, labels, no_user_code_option
-from gpbandits_env.scenarios.reporting.animation import animate as draw
-from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.scenario import Picture, Scenario
+from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
 from gpbandits_env.scenarios.study.files import (
     OWN,
@@ -94,16 +92,10 @@ def run(
       gpbandits run srinivas2010/se-1d --trials 5 --horizon 200 --out small.sqlite
       gpbandits run srinivas2010/temperature --agents gp-ucb,ei,random
       gpbandits run srinivas2010/se-1d --set noise_var=0.1 --set kernel.lengthscale=0.3
-      gpbandits run srinivas2010/fig-2
       gpbandits run my_scenario.toml
       gpbandits run bogunovic2016/se --engine dask --address tcp://head:8786
     """
     where, found = Engine(engine, address), find(scenario)
-    if isinstance(found, Picture):
-        if agents or trials or horizon or settings:
-            registry.experiment(found, "agents, trials or rounds")
-        _announce(save(found, out or Path("results") / _file(scenario, ".png"), seed))
-        return
     chosen = found.select(agents, trials, horizon)
     chosen = with_settings(chosen, parse_settings(settings))
     path = out or Path("results") / _file("-".join([scenario, *settings]), ".sqlite")
@@ -189,32 +181,8 @@ def new(file: Path, source: str | None, force: bool) -> None:
         raise InvalidInput(f"{file} already exists; --force overwrites it")
     text = template(file.name)
     if source is not None:
-        start = registry.experiment(registry.get(source), "scenario to write out")
-        text = as_toml(start, file.name)
+        text = as_toml(registry.get(source), file.name)
     write_text(file, text, "text")
     click.echo(f"wrote {file}; run it with: gpbandits run {shlex.quote(str(file))}")
     if source is not None:
         click.echo(f"its results are those of {source}")
-
-
-@click.command()
-@click.argument("scenario")
-@click.option("--agent", required=True, help="A label of the scenario, or the name of an agent.")
-@click.option("--rounds", type=click.IntRange(1), default=60, show_default=True, help="Frames.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
-@click.option(
-    "--fps", type=click.IntRange(1, 50), default=5, show_default=True, help="Frames per second."
-)
-@click.option("--out", type=click.Path(path_type=Path), help="GIF file to write.")
-@no_user_code_option
-def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Path | None) -> None:
-    """Animate an agent in an environment instance of SCENARIO, as a GIF file.
-
-    \b
-    Examples:
-      gpbandits animate bogunovic2016/se --agent tv-gp-ucb
-      gpbandits animate my_scenario.toml --agent r-gp-ucb --rounds 120 --out r.gif
-    """
-    found = registry.experiment(find(scenario), "agents to animate")
-    path = out or Path(f"{found.id}-{agent}".replace("/", "-") + ".gif")
-    click.echo(f"animation  {draw(found, agent, path, rounds, seed, fps)}")

@@ -2,7 +2,7 @@
 
 The function drifts from round to round: TV-GP-UCB lets old data fade, and R-GP-UCB discards all of
 them at intervals. The scenarios are Fig. 2 on drifting draws of a kernel, Fig. 3 on temperatures
-and traffic speeds, and the illustrations of Figs. 1 and 3(b).
+and traffic speeds.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from gpbandits_env.scenarios.findings import (
     SlowerRise,
     Wider,
 )
-from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 BETA = {"type": "log", "c1": 0.8, "c2": 4.0}
 EPSILONS = (0.001, 0.01, 0.03)
@@ -329,23 +329,5 @@ SCENARIOS = (
             "have, `i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a "
             "public week stands in for it in bogunovic2016/traffic",
         ),
-    ),
-    Picture(
-        id="bogunovic2016/lower-bound",
-        source="bogunovic2016, Theorem 4.1 and Appendix F",
-        title="the regret of an agent that knows the last function",
-        draw="lower_bound",
-    ),
-    Picture(
-        id="bogunovic2016/fig-1",
-        source="bogunovic2016, Fig. 1",
-        title="draws at distant times, epsilon = 0.01",
-        draw="distant_times",
-    ),
-    Picture(
-        id="bogunovic2016/fig-3b",
-        source="bogunovic2016, Fig. 3(b)",
-        title="the temperatures of 46 sensors over five days",
-        draw="sensors",
     ),
 )

@@ -1,13 +1,13 @@
 """srinivas2010: Gaussian Process Optimization in the Bandit Setting (ICML 2010), Section 6.
 
 Five agents run on functions drawn from a kernel, on temperature readings and on traffic speeds
-(Fig. 5). The illustrations are Figs. 1 to 4.
+(Fig. 5).
 """
 
 from typing import Any
 
 from gpbandits_env.scenarios.findings import AtMost, Below, Finding, Level
-from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 DELTA = 0.1
 BOUND = {"type": "theorem1", "delta": DELTA}
@@ -162,29 +162,5 @@ SCENARIOS = (
             "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "
             "week stands in for it in srinivas2010/traffic",
         ),
-    ),
-    Picture(
-        id="srinivas2010/fig-1",
-        source="srinivas2010, Fig. 1 and Theorems 1 to 3",
-        title="regret orders of three kernels, and three bounds above a run",
-        draw="regret_bounds",
-    ),
-    Picture(
-        id="srinivas2010/fig-2",
-        source="srinivas2010, Fig. 2(b, c)",
-        title="two iterations of GP-UCB: the band and the choice",
-        draw="two_iterations",
-    ),
-    Picture(
-        id="srinivas2010/fig-3",
-        source="srinivas2010, Fig. 3",
-        title="spectra and information gain bounds of four kernels of equal trace",
-        draw="information",
-    ),
-    Picture(
-        id="srinivas2010/fig-4",
-        source="srinivas2010, Fig. 4",
-        title="draws from linear, squared exponential and Matern kernels",
-        draw="draws",
     ),
 )

@@ -12,7 +12,7 @@ from typing import Any
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.findings import Below, Finding, NearlyBest
 from gpbandits_env.scenarios.metrics import Panel
-from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 METRIC = "log10_simple_regret"
 INITIAL, HORIZON = 20, 200
@@ -424,10 +424,4 @@ SCENARIOS = (
     *(_panel(f, 20, "-inside") for f in FUNCTIONS),
     *FIGURES,
     *REAL,
-    Picture(
-        id="tranthe2020/theory",
-        source="tranthe2020, Lemma 4 and Theorem 1",
-        title="the covering term of the subspaces, and regret orders",
-        draw="subspaces",
-    ),
 )

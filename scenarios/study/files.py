@@ -34,7 +34,7 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import check_keys, plain
 from gpbandits_env.scenarios.declare import read as read_table
 from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
-from gpbandits_env.scenarios.scenario import Picture, Scenario, label_of
+from gpbandits_env.scenarios.scenario import Scenario, label_of
 from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.study.runner import look_in
 from gpbandits_env.specs import user_code_is_refused
@@ -102,7 +102,7 @@ def _full(folder: Path, readings: Any) -> Any:
     return readings
 
 
-def find(name: str) -> Scenario | Picture:
+def find(name: str) -> Scenario:
     """The scenario of an id, or of a file whose name ends in .toml.
 
     Modules of the user's own are also looked for in the folder of the file, or else in the current

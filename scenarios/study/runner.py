@@ -5,7 +5,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -222,7 +222,6 @@ def run_rounds(
     opening: int | None = None,
     store_actions: bool = True,
     spent: int = 0,
-    watch: Callable[[Plain], None] | None = None,
 ) -> tuple[Plain, Plain]:
     """One agent in one environment instance, which has been reset.
 
@@ -239,7 +238,6 @@ def run_rounds(
         opening: an arm to choose in round 1 instead of the agent's own choice.
         store_actions: whether to return actions, if they are not too many.
         spent: evaluations before round 1.
-        watch: called with the observation of each round, before the agent is told of it.
     Returns:
         The arrays of `records.ROUND_FIELDS`, and those of `SECONDS_FIELDS`.
     """
@@ -258,8 +256,6 @@ def run_rounds(
         chosen = perf_counter()
         clock = getattr(instance, "evaluation_seconds", 0.0)
         observation, _, _, _, info = env.step((actions, *observed) if selective else actions)
-        if watch is not None:
-            watch(observation)
         stepped = perf_counter()
         context = observation.get("context")
         if delayed:

@@ -12,7 +12,6 @@ import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.results import references
-from gpbandits_env.scenarios.scenario import Scenario
 
 for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
     if find_spec(package) is None:
@@ -107,11 +106,10 @@ def test_every_scenario_has_its_command_and_what_is_kept_of_it(site, root):
         assert (plot in page) == (scenario.id not in WITHOUT_PUBLIC_DATA), scenario.id
         verb = "reference" if kept else "run"
         assert f"gpbandits {verb} {scenario.id}" in text
-        if isinstance(scenario, Scenario):
-            labels = [label for cell in kept["cells"] for label in cell["agents"]] if kept else []
-            assert bool(labels) == (plot in page), scenario.id
-            assert all(label in text for label in labels)
-            assert all(line.partition("`")[0] in text for line in scenario.departures)
+        labels = [label for cell in kept["cells"] for label in cell["agents"]] if kept else []
+        assert bool(labels) == (plot in page), scenario.id
+        assert all(label in text for label in labels)
+        assert all(line.partition("`")[0] in text for line in scenario.departures)
 
 
 def test_every_page_of_the_manual_is_in_the_site(site, root):
@@ -132,7 +130,7 @@ def test_differences_have_failed_findings_departures_and_misprints(site, root):
 def test_every_difference_has_its_reason_or_says_that_none_is_known(site):
     page = read(site, "differences.html")
     headings = set(re.findall(r'<h3 id="[^"]*">([^<]*)<', page))
-    declared = registry.experiments()
+    declared = registry.scenarios().values()
     assert {f.reason for s in declared for f in s.findings} - {""} <= headings
     rows = re.findall(r"<tr>\s*((?:<td[^\n]*</td>\s*){5})</tr>", page)
     assert len(rows) > 50
@@ -182,7 +180,7 @@ def test_every_finding_of_the_papers_has_its_row_and_its_outcome(site, root):
     page, wanted = read(site, "findings.html"), 0
     for scenario in registry.scenarios().values():
         own = scenario.id.partition("/")[0] in registry.TOPICS
-        if own or not isinstance(scenario, Scenario) or scenario.reading_of:
+        if own or scenario.reading_of:
             continue
         kept = references.load(scenario.id, root / "scenarios")
         checks = [c for cell in (kept["cells"] if kept else ()) for c in cell["findings"]]
@@ -198,7 +196,7 @@ def test_every_finding_of_the_papers_has_its_row_and_its_outcome(site, root):
 
 
 def test_a_reading_is_of_a_scenario_that_exists_and_makes_its_claims():
-    declared = {s.id: s for s in registry.experiments()}
+    declared = {s.id: s for s in registry.scenarios().values()}
     readings = [s for s in declared.values() if s.reading_of]
     assert readings
     for s in readings:

@@ -64,7 +64,7 @@ def pictures(env):
     """Before and after a round, and then with the belief of an agent: pixels and figures."""
     drawn = Drawn()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gpbandits_env.envs.pictures.Figure", drawn)
+        patch.setattr("gpbandits_env.envs.drawing.Figure", drawn)
         first = env.render()
         env.step(env.action_space.sample())
         second = env.render()
@@ -182,15 +182,16 @@ def test_readings_of_functions_long_gone_are_not_shown():
         assert len(env.snapshot()["seen"]) == kept
 
 
-@pytest.mark.parametrize("motion", [None, {"type": "orbit"}])
-def test_the_best_value_so_far_is_shown_of_one_function(monkeypatch, motion):
-    monkeypatch.setattr("gpbandits_env.envs.pictures.Figure", drawn := Drawn())
-    env = gym.make("gpbandits/HighDim-v0", dim=3, motion=motion, render_mode="rgb_array")
+def test_in_many_dimensions_the_regret_of_each_action_is_drawn(monkeypatch):
+    monkeypatch.setattr("gpbandits_env.envs.drawing.Figure", drawn := Drawn())
+    env = gym.make("gpbandits/HighDim-v0", dim=3, batch_size=2, render_mode="rgb_array")
     env.reset(seed=0)
-    env.step(np.zeros((1, 3)))
+    regrets = [env.step(env.action_space.sample())[-1]["regret"] for _ in range(3)]
     env.render()
-    shown = [text.get_text() for text in drawn.figures[0].legends[0].get_texts()]
-    assert ("best value so far" in shown) is (motion is None)
+    (dots,) = drawn.figures[0].axes[0].collections
+    rounds, regret = dots.get_offsets().T
+    assert rounds.tolist() == [1, 1, 2, 2, 3, 3]
+    assert np.asarray(regret) == pytest.approx(np.concatenate(regrets))
 
 
 def test_a_window_follows_the_episode(monkeypatch):

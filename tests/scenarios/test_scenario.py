@@ -135,7 +135,7 @@ def test_get_says_what_was_meant():
         get("srinivas2010/se1d")
 
 
-@pytest.mark.parametrize("scenario", registry.experiments())
+@pytest.mark.parametrize("scenario", registry.scenarios().values())
 def test_every_finding_speaks_of_agents_that_are_there(scenario):
     labels = {e.label for e in (*scenario.agents, *scenario.alternatives)}
     assert all(set(f.labels) <= labels for f in scenario.findings)

@@ -119,7 +119,7 @@ def _settings(name: str) -> str:
 def _scenarios_with(name: str) -> list[str]:
     ids = [
         s.id
-        for s in registry.experiments()
+        for s in registry.scenarios().values()
         if any(e.agent == name for e in (*s.agents, *s.alternatives))
     ]
     links = ", ".join(f"[{id}](../scenarios/{id}.md)" for id in ids)

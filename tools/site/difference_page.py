@@ -27,7 +27,7 @@ def differences(root: Path) -> str:
 def _findings(root: Path) -> list[str]:
     checked, rows = 0, []
     counts: Counter[tuple[str, str]] = Counter()
-    for s in registry.experiments():
+    for s in registry.scenarios().values():
         for cell in (kept_of(root, s.id) or {"cells": []})["cells"]:
             checked += sum(c["holds"] is not None for c in cell["findings"])
             where = words(cell["params"])
@@ -51,7 +51,7 @@ def _why(heading: str) -> str:
 def _notes() -> list[str]:
     """Each distinct list of notes once, because scenarios of one family share theirs."""
     groups = defaultdict[tuple[str, ...], list[str]](list)
-    for s in registry.experiments():
+    for s in registry.scenarios().values():
         groups[tuple(said_of(s))].append(s.id)
     parts = []
     for said, ids in groups.items():

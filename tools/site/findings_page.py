@@ -39,7 +39,9 @@ class Judged:
 
 def judged(root: Path) -> Iterator[Judged]:
     """Every finding of every scenario of a paper that is not itself another reading of one."""
-    declared = [s for s in registry.experiments() if s.id.partition("/")[0] in registry.PAPERS]
+    declared = [
+        s for s in registry.scenarios().values() if s.id.partition("/")[0] in registry.PAPERS
+    ]
     for s in declared:
         kept = None if s.reading_of else kept_of(root, s.id)
         readings = [r for r in declared if r.reading_of == s.id]

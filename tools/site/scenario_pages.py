@@ -13,7 +13,7 @@ from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.metrics import KNOWN, shown
 from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.results import references
-from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario, words
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
 
 MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}
 WIDTH, LONGEST = 80, 1500  # characters of a line and of a value
@@ -68,16 +68,9 @@ def citation(root: Path, paper: str) -> list[str]:
     return [f"{found[1]}" for found in re.finditer(rf"^\| `{paper}` \| (.*) \|$", text, re.M)]
 
 
-def _shown(scenario: Scenario | Picture, root: Path) -> list[str]:
+def _shown(scenario: Scenario, root: Path) -> list[str]:
     """Plots, tables, findings, command and notes; empty without reference results."""
     stem, title = plot_stem(root, scenario.id), _capital(scenario.title)
-    if isinstance(scenario, Picture):
-        drawn = [
-            f"{title} ({scenario.source}).",
-            f"![{scenario.title}]({stem.name}.png)",
-            _command(f"run {scenario.id}"),
-        ]
-        return drawn if stem.with_name(f"{stem.name}.png").is_file() else []
     kept = kept_of(root, scenario.id)
     if kept is None:
         return []
@@ -168,12 +161,10 @@ def overview(root: Path) -> str:
     """The tables of all scenarios, one per paper."""
     rows = defaultdict(list)
     for s in registry.scenarios().values():
-        size, shown = "a picture", ""
-        if isinstance(s, Scenario):
-            size = f"{s.trials} trials of {s.horizon} rounds"
-            shown = "table" if kept_of(root, s.id) else "not yet"
-            stem = plot_stem(root, s.id)
-            shown += " and plot" if stem.with_name(f"{stem.name}.png").is_file() else ""
+        size = f"{s.trials} trials of {s.horizon} rounds"
+        shown = "table" if kept_of(root, s.id) else "not yet"
+        stem = plot_stem(root, s.id)
+        shown += " and plot" if stem.with_name(f"{stem.name}.png").is_file() else ""
         link = f"[{s.id}](scenarios/{s.id}.md)"
         rows[s.id.partition("/")[0]].append([link, s.title, size, shown])
     parts = []
@@ -185,16 +176,15 @@ def overview(root: Path) -> str:
     return "\n\n".join(parts)
 
 
-def _page(scenario: Scenario | Picture, root: Path) -> str:
+def _page(scenario: Scenario, root: Path) -> str:
     shown = _shown(scenario, root)
     cited = " ".join(citation(root, scenario.id.partition("/")[0]))
     parts = [f"# {scenario.id}", f"{_capital(scenario.title)}.", f"{scenario.source}. {cited}"]
-    if isinstance(scenario, Scenario) and not shown:
-        parts += ["No reference results are kept with the code.", *said_of(scenario)]
     if not shown:
+        parts += ["No reference results are kept with the code.", *said_of(scenario)]
         parts.append(_command(f"run {scenario.id}"))
     parts += [_placed(part, root) for part in shown[1:]]
-    parts += _declared(scenario) if isinstance(scenario, Scenario) else []
+    parts += _declared(scenario)
     return "\n\n".join(parts) + "\n"
 
 

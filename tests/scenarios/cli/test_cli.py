@@ -126,13 +126,6 @@ def test_columns_that_say_nothing_are_left_out(cli, unplotted):
     assert cheap.output.count("\nresults ") == 1
 
 
-def test_pictures(cli, tmp_path):
-    result = cli("run", "srinivas2010/fig-2", "--out", "pictures/x.png")
-    assert result.exit_code == 0, result.output
-    assert (tmp_path / "pictures" / "x.png").read_bytes()[:4] == b"\x89PNG"
-    assert (tmp_path / "pictures" / "x.svg").exists()
-
-
 @pytest.mark.parametrize(("args", "words"), [
     (["run", "srinivas2010/se1d"], "did you mean 'srinivas2010/se-1d'"),
     (["run", "srinivas2010/se-1d", "--agents", "gp-ubc"], "did you mean 'gp-ucb'"),
@@ -142,7 +135,6 @@ def test_pictures(cli, tmp_path):
     (["run", "srinivas2010/se-1d", "--jobs", "-1"], "-1 is not in the range"),
     (["run", "srinivas2010/se-1d", "--seed", "-1"], "-1 is not in the range"),
     (["run"], "Missing argument 'SCENARIO'"),
-    (["run", "srinivas2010/fig-2", "--trials", "2"], "is an illustration"),
     (["run", "srinivas2010/se-1d", "--out", "."], "is a folder"),
     (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk"], "not a results file"),
     (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk", "--fresh"], "not a results file"),
@@ -158,8 +150,7 @@ def test_pictures(cli, tmp_path):
     (["export", "junk"], "not a results file"),
     (["export", "junk", "--out", "rounds.xyz"], "neither in .csv nor in .parquet"),
     (["data", "--download", "metr"], "no data set named 'metr'"),
-    (["reference", "srinivas2010/fig-2", "--check"], "is an illustration"),
-    (["reference", "srinivas2010/fig-2"], "tools.reference srinivas2010/fig-2"),
+    (["reference", "srinivas2010/se-1d"], "tools.reference srinivas2010/se-1d"),
     (["reference", "srinivas2010/se-1d"], "give --check"),
     (["list", "srinivas2010/se"], "did you mean"),
 ])  # fmt: skip
@@ -188,7 +179,6 @@ def test_a_mistake_is_one_line_and_exit_code_2(cli, tmp_path, args, words):
     (["plot", "a.sqlite", "--out", "."], ". is a folder"),
     (["plot", "hard.png", "--out", "hard.svg"], "writing hard.png would destroy hard.png"),
     (["plot", "a.sqlite", "--out", "hard.png"], "writing hard.png would destroy a.sqlite"),
-    (["run", "srinivas2010/fig-2", "--out", "."], ". is a folder"),
     (["compare", "a.sqlite", "--out", "junk"], "junk.png exists and is not a PNG picture"),
     (["compare", "a.sqlite", "--out", "hard.png"], "writing hard.png would destroy a.sqlite"),
     (["new", "store.toml", "--force"], "store.toml exists and is not a text file"),

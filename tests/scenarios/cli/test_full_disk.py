@@ -58,8 +58,6 @@ COMMANDS = {
     "parquet": ["export", "a.sqlite", "--out", "a.parquet"],
     "new": ["new", "t.toml", "--force"],
     "compare": ["compare", "a.sqlite"],
-    "animate": ["animate", "srinivas2010/se-1d", "--agent=random", "--rounds=3", "--out=a.gif"],
-    "picture": ["run", "srinivas2010/fig-4", "--out", "a.png"],
 }
 
 

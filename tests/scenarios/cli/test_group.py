@@ -101,7 +101,7 @@ def pipe(tmp_path):
 @pytest.mark.parametrize("args", [
     ("report", "{}.sqlite"), ("plot", "{}.sqlite"), ("export", "{}.sqlite"),
     ("compare", "{}.sqlite"), ("published", "{}.sqlite"), ("diagnose", "{}.csv"),
-    ("run", "{}.toml"), ("animate", "{}.toml", "--agent", "ei"), ("new", "{}.toml", "--force"),
+    ("run", "{}.toml"), ("new", "{}.toml", "--force"),
     ("run", "srinivas2010/se-1d", "--out", "{}.sqlite"), ("report", "/dev/zero"),
     ("run", "srinivas2010/se-1d", "--fresh", "--out", "/dev/zero"), ("export", "/dev/full"),
 ])  # fmt: skip
@@ -145,8 +145,6 @@ def test_code_that_a_file_names_is_refused_on_request(strange, changes):
     path = strange(**changes)
     said = one_line(call("run", path, "--no-user-code", "--out", "a.sqlite"))
     assert "code of the module 'strange_code' is not loaded" in said
-    said = one_line(call("animate", path, "--agent", "ei", "--no-user-code"))
-    assert "without --no-user-code" in said
 
 
 def test_modules_beside_a_file_are_not_found_then(strange):

@@ -10,11 +10,10 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, MissingData
 from gpbandits_env.kernels import Matern52, SquaredExponential
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios import Picture, Scenario, get
+from gpbandits_env.scenarios import Scenario, get
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.findings.bounds import Theorem42, Theorem43, Theorem43Blocks
 from gpbandits_env.scenarios.papers import bogunovic2016
-from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -194,22 +193,11 @@ def test_training_rows_are_in_the_learners_units():
 
 
 def test_tune_says_what_it_cannot():
-    for id, message in (
-        ("bogunovic2016/se", "does not replay readings"),
-        ("bogunovic2016/fig-1", "is an illustration"),
-    ):
-        result = CliRunner().invoke(main, ["tune", id])
-        assert result.exit_code == 2
-        assert message in result.output
+    result = CliRunner().invoke(main, ["tune", "bogunovic2016/se"])
+    assert result.exit_code == 2
+    assert "does not replay readings" in result.output
     with pytest.raises(InvalidInput, match="two training days"):
         tune(replayed(drifting_readings(days=2)))
-
-
-def test_fig_1_is_drawn(tmp_path):
-    picture = get("bogunovic2016/fig-1")
-    assert isinstance(picture, Picture)
-    (file,) = save(picture, tmp_path / "fig", suffixes=[".png"])
-    assert file.stat().st_size > 10_000
 
 
 def test_the_i880_layout_runs_when_the_user_has_it(tmp_path, monkeypatch, run):

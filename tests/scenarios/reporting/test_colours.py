@@ -8,7 +8,7 @@ import pytest
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.reporting.style import COLOURS, OF_AGENT, colour_of, line_styles
 
-SCENARIOS = {s.id: s for s in registry.experiments()}
+SCENARIOS = {s.id: s for s in registry.scenarios().values()}
 # How colours look to readers without red, green or blue cones: Machado, Oliveira and Fernandes
 # (2009), Table 1, severity 1.0, on linear RGB.
 EYES = {

@@ -13,7 +13,7 @@ from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import make_env
 
-KEPT = [s for s in registry.experiments() if references.load(s.id)]
+KEPT = [s for s in registry.scenarios().values() if references.load(s.id)]
 
 
 @pytest.fixture

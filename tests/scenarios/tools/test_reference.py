@@ -1,16 +1,4 @@
-from click.testing import CliRunner
-
-from tools.reference import reference
 from tools.site.scenario_pages import write_page
-
-
-def test_a_picture_is_drawn_into_the_documentation(tmp_path):
-    made = CliRunner().invoke(reference, ["srinivas2010/fig-4", "--root", str(tmp_path)])
-    assert made.exit_code == 0, made.output
-    page = (tmp_path / "docs" / "results" / "srinivas2010.md").read_text()
-    assert "](srinivas2010-fig-4.png)" in page
-    assert "fig-2" not in page
-    assert (tmp_path / "docs" / "results" / "srinivas2010-fig-4.png").stat().st_size > 10_000
 
 
 def test_a_page_begins_with_what_is_said_by_hand(tmp_path):

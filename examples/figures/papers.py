@@ -1,10 +1,15 @@
-"""The illustrations of the papers, drawn with this library's own kernels, theory and data."""
+"""The illustrations of the papers, drawn with this library's own kernels, theory and data.
 
-from collections.abc import Sequence
+Run: python examples/figures/papers.py [NAME ...] [--out FOLDER]
+"""
+
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from gpbandits_env import datasets, theory
 from gpbandits_env.arrays import Array, Plain
@@ -24,12 +29,7 @@ from gpbandits_env.scenarios.reporting.style import (
     new_figure,
     write,
 )
-from gpbandits_env.scenarios.scenario import Picture
 from gpbandits_env.seeding import stream
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # srinivas2010, Fig. 2: the rounds before the first one shown. After them GP-UCB, at seed 0, goes
 # where the band is wide, and then where the mean is high.
@@ -48,20 +48,10 @@ EPSILONS = np.geomspace(1e-3, 1.0, 10)
 PAIRS = 400
 
 
-def save(
-    picture: Picture, path: Path, seed: int = 0, suffixes: Sequence[str] = (".png", ".svg")
-) -> list[Path]:
-    """Draw a picture to one file per suffix; see `style.write`."""
-    with new_figure(11.0, 3.6) as figure:
-        globals()[picture.draw](figure, seed)
-        entitle(figure, f"{picture.source}: {picture.title}")
-        return write(figure, path, suffixes)
-
-
 # -- srinivas2010 ---------------------------------------------------------------------------------
 
 
-def regret_bounds(figure: "Figure", seed: int) -> None:
+def regret_bounds(figure: Figure) -> None:
     """Fig. 1 of srinivas2010 as curves, and the bounds of Theorems 1 to 3 above runs of GP-UCB."""
     left, right = figure.subplots(1, 2)
     _orders(left)
@@ -74,7 +64,7 @@ def regret_bounds(figure: "Figure", seed: int) -> None:
     }
     for i, (name, bound) in enumerate(bounds.items()):
         right.plot(rounds, bound / rounds, label=name, **line_style(i))
-    regret = np.mean([_gp_ucb(arms, kernel, seed, run) for run in range(RUNS)], axis=0)
+    regret = np.mean([_gp_ucb(arms, kernel, run) for run in range(RUNS)], axis=0)
     right.plot(rounds, np.cumsum(regret) / rounds, color=INK, label="GP-UCB, beta of Theorem 1")
     right.set(title="regret bounds and a run", xlabel="$T$", ylabel="$R_T / T$")
     right.set(xscale="log", yscale="log")
@@ -82,7 +72,7 @@ def regret_bounds(figure: "Figure", seed: int) -> None:
     legend_below(figure, left, 5)
 
 
-def _orders(axes: "Axes") -> None:
+def _orders(axes: Axes) -> None:
     rounds = np.geomspace(10, 1e6, 100)
     orders = {
         "linear, $d = 4$": theory.gain_order_linear(rounds, 4),
@@ -97,9 +87,9 @@ def _orders(axes: "Axes") -> None:
     axes.set(xscale="log", yscale="log")
 
 
-def _gp_ucb(arms: Arms, kernel: SquaredExponential, seed: int, run: int) -> Array:
+def _gp_ucb(arms: Arms, kernel: SquaredExponential, run: int) -> Array:
     """The regret of each round of GP-UCB on a function drawn from its prior, (T,)."""
-    rng = stream("srinivas2010/fig-1", seed, str(run))
+    rng = stream("srinivas2010/fig-1", 0, str(run))
     truth = sampler_for(arms, kernel).draw(rng)
     posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=ROUNDS)
     betas = theory.beta_finite(np.arange(1, ROUNDS + 1), arms.size, DELTA)
@@ -112,10 +102,10 @@ def _gp_ucb(arms: Arms, kernel: SquaredExponential, seed: int, run: int) -> Arra
     return regret
 
 
-def two_iterations(figure: "Figure", seed: int) -> None:
+def two_iterations(figure: Figure) -> None:
     """Fig. 2(b, c): two rounds of GP-UCB on one function of the 1-D experiment."""
     arms, kernel = Arms.grid(400), SquaredExponential(0.2)
-    rng = stream("srinivas2010/fig-2", seed)
+    rng = stream("srinivas2010/fig-2", 0)
     truth = sampler_for(arms, kernel).draw(rng)
     posterior = posterior_on(arms, kernel, NOISE_VAR)
     x = arms.coordinates[:, 0]
@@ -144,7 +134,7 @@ def two_iterations(figure: "Figure", seed: int) -> None:
     legend_below(figure, panels[0], 5)
 
 
-def information(figure: "Figure", seed: int) -> None:
+def information(figure: Figure) -> None:
     """Fig. 3: eigenvalues, and the bound of Eq. (8) on gamma_T, of four kernels of equal trace."""
     arms = Arms.grid((30, 30), -1.0, 1.0)
     spectra = {
@@ -171,7 +161,7 @@ def _spectrum(arms: Arms, kernel: Kernel) -> Array:
     return values * (arms.size / values.sum())
 
 
-def draws(figure: "Figure", seed: int) -> None:
+def draws(figure: Figure) -> None:
     """Fig. 4: five draws from each of three kernels on |x| <= 1."""
     arms = Arms.grid(400, -1.0, 1.0)
     kernels: dict[str, Kernel] = {
@@ -182,7 +172,7 @@ def draws(figure: "Figure", seed: int) -> None:
     panels: Any = figure.subplots(1, 3, sharey=True)
     for axes, (name, kernel) in zip(panels, kernels.items(), strict=True):
         sampler = sampler_for(arms, kernel)
-        for i, path in enumerate(sampler.draw(stream("srinivas2010/fig-4", seed, name), 5)):
+        for i, path in enumerate(sampler.draw(stream("srinivas2010/fig-4", 0, name), 5)):
             axes.plot(arms.coordinates[:, 0], path, color=line_style(i)["color"])
         axes.set(title=name, xlabel="$x$", xlim=(-1, 1))
     panels[0].set_ylabel("$f(x)$")
@@ -191,7 +181,7 @@ def draws(figure: "Figure", seed: int) -> None:
 # -- bogunovic2016 --------------------------------------------------------------------------------
 
 
-def lower_bound(figure: "Figure", seed: int) -> None:
+def lower_bound(figure: Figure) -> None:
     """The regret per round of an agent that knows the last function, against the drift."""
     axes: Any = figure.subplots()
     arms = Arms.grid((50, 50))
@@ -201,7 +191,7 @@ def lower_bound(figure: "Figure", seed: int) -> None:
     }
     for i, (name, kernel) in enumerate(kernels.items()):
         sampler = sampler_for(arms, kernel)
-        rng = stream("bogunovic2016/lower-bound", seed, name)
+        rng = stream("bogunovic2016/lower-bound", 0, name)
         before, fresh = sampler.draw(rng, PAIRS), sampler.draw(rng, PAIRS)
         known = before.argmax(axis=1)
         regret = []
@@ -217,7 +207,7 @@ def lower_bound(figure: "Figure", seed: int) -> None:
     legend_below(figure, axes, 2)
 
 
-def distant_times(figure: "Figure", seed: int) -> None:
+def distant_times(figure: Figure) -> None:
     """Fig. 1: the function at distant times of one path, epsilon = 0.01, with its maxima marked."""
     arms = Arms.grid(400)
     kernels: dict[str, Kernel] = {
@@ -227,7 +217,7 @@ def distant_times(figure: "Figure", seed: int) -> None:
     panels: Any = figure.subplots(1, 2, sharey=True)
     x = arms.coordinates[:, 0]
     for axes, (name, kernel) in zip(panels, kernels.items(), strict=True):
-        rng = stream("bogunovic2016/fig-1", seed, name)
+        rng = stream("bogunovic2016/fig-1", 0, name)
         functions = DriftPath(MarkovDrift(EPSILON), sampler_for(arms, kernel).draw, rng).ahead(
             TIMES[-1]
         )
@@ -241,7 +231,7 @@ def distant_times(figure: "Figure", seed: int) -> None:
     legend_below(figure, panels[0], 4)
 
 
-def sensors(figure: "Figure", seed: int) -> None:
+def sensors(figure: Figure) -> None:
     """Fig. 3(b): the readings of the 46 sensors over the five days, and the warmest sensor."""
     readings = datasets.load("intel-berkeley", {"every": EVERY})
     values = readings.values
@@ -262,7 +252,7 @@ def sensors(figure: "Figure", seed: int) -> None:
 # -- tranthe2020 ----------------------------------------------------------------------------------
 
 
-def subspaces(figure: "Figure", seed: int) -> None:
+def subspaces(figure: Figure) -> None:
     """Lemma 4's covering term and the regret orders of Theorem 1 of tranthe2020."""
     left, right = figure.subplots(1, 2)
     rounds, d = np.arange(1, 1001), 5
@@ -282,3 +272,62 @@ def subspaces(figure: "Figure", seed: int) -> None:
     for axes in (left, right):
         axes.set(xscale="log", yscale="log")
     legend_below(figure, left, 3)
+
+
+# -- all ------------------------------------------------------------------------------------------
+
+# Name -> its title and the function that draws it.
+FIGURES = {
+    "srinivas2010-fig-1": (
+        "srinivas2010, Fig. 1 and Theorems 1 to 3: regret orders of three kernels, and three "
+        "bounds above a run",
+        regret_bounds,
+    ),
+    "srinivas2010-fig-2": (
+        "srinivas2010, Fig. 2(b, c): two iterations of GP-UCB: the band and the choice",
+        two_iterations,
+    ),
+    "srinivas2010-fig-3": (
+        "srinivas2010, Fig. 3: spectra and information gain bounds of four kernels of equal trace",
+        information,
+    ),
+    "srinivas2010-fig-4": (
+        "srinivas2010, Fig. 4: draws from linear, squared exponential and Matern kernels",
+        draws,
+    ),
+    "bogunovic2016-lower-bound": (
+        "bogunovic2016, Theorem 4.1 and Appendix F: the regret of an agent that knows the last "
+        "function",
+        lower_bound,
+    ),
+    "bogunovic2016-fig-1": (
+        "bogunovic2016, Fig. 1: draws at distant times, epsilon = 0.01",
+        distant_times,
+    ),
+    "bogunovic2016-fig-3b": (
+        "bogunovic2016, Fig. 3(b): the temperatures of 46 sensors over five days",
+        sensors,
+    ),
+    "tranthe2020-theory": (
+        "tranthe2020, Lemma 4 and Theorem 1: the covering term of the subspaces, and regret orders",
+        subspaces,
+    ),
+}
+
+
+def save(name: str, folder: Path) -> Path:
+    """Draw a figure to FOLDER/NAME.png."""
+    title, draw = FIGURES[name]
+    with new_figure(11.0, 3.6) as figure:
+        draw(figure)
+        entitle(figure, title)
+        return write(figure, folder / name, (".png",))[0]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(FIGURES))
+    parser.add_argument("--out", type=Path, default=Path("figures"), metavar="FOLDER")
+    chosen = parser.parse_args()
+    for each in chosen.names or FIGURES:
+        print(save(each, chosen.out))

@@ -1,9 +1,12 @@
-"""`python -m tools.illustrations` draws the pictures of docs/images: of drift and of time."""
+"""The pictures of docs/time.md: draws of temporal kernels, and what agents with them believe.
 
+Run: python examples/figures/models_of_time.py [FOLDER]
+"""
+
+import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import gymnasium as gym
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,29 +16,9 @@ from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.drift import Path as DriftPath
 from gpbandits_env.drift import TemporalDrift
+from gpbandits_env.envs.drawing import draw_belief
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.posterior import posterior_on
-from gpbandits_env.scenarios import AgentEntry, Scenario
-from gpbandits_env.scenarios.reporting.animation import animate
-
-ROOT = Path(__file__).resolve().parent.parent
-# The optimum of this instance jumps to another peak and back, and the agent follows.
-SEED, ROUNDS = 26, 75
-DRIFT = Scenario(
-    id="illustrations/drift",
-    source="this library",
-    title="TV-GP-UCB on a drifting function",
-    env="gpbandits/MarkovGP-v0",
-    env_kwargs={
-        "grid": [200],
-        "epsilon": 0.02,
-        "noise_var": 0.02,
-        "kernel": {"type": "se", "lengthscale": 0.15},
-    },
-    agents=(AgentEntry("TV-GP-UCB", "tv-gp-ucb"),),
-    horizon=ROUNDS,
-    trials=1,
-)
 
 DAY = {"type": "quasi-periodic", "period": 24.0, "harmonics": 3, "epsilon": 0.002}
 MARKOV = {"type": "markov", "epsilon": 0.1}
@@ -83,8 +66,7 @@ def draw_beliefs(target: Path) -> None:
             if seen[i]:
                 posterior.condition([0], truth[i : i + 1])
             posterior.advance(0.0)
-        axis.fill_between(rounds, mean - 2 * sd, mean + 2 * sd, alpha=0.25, linewidth=0)
-        axis.plot(rounds, mean, label="prediction of the next round")
+        draw_belief(axis, rounds, mean, sd)
         axis.plot(rounds, truth, color="black", linewidth=0.8, label="truth")
         axis.plot(rounds[seen], truth[seen], "k.", label="observed")
         axis.set_title(title, fontsize=10)
@@ -106,8 +88,7 @@ def animate_beliefs(target: Path) -> None:
         for axis, title, rounds in zip(axes, models, played, strict=True):
             truth, mean, sd, action = rounds[t]
             axis.clear()
-            axis.fill_between(x, mean - 2 * sd, mean + 2 * sd, alpha=0.25, linewidth=0)
-            axis.plot(x, mean, label="belief before the round")
+            draw_belief(axis, x, mean, sd)
             axis.plot(x, truth, color="black", linewidth=1.0, label="function")
             axis.plot(x[action], truth[action], "o", color="tab:red", label="action")
             axis.set(ylim=(-4.0, 4.0), xlabel="arm")
@@ -142,19 +123,10 @@ def _played(season: dict[str, Any], temporal: dict[str, Any]) -> list[Any]:
     return rounds
 
 
-@click.command()
-@click.option("--root", type=click.Path(path_type=Path), default=ROOT, help="The checkout.")
-@click.option("--seed", type=int, default=SEED, show_default=True)
-@click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
-def illustrations(root: Path, seed: int, rounds: int) -> None:
-    """Draw the pictures of the manual; the same seed gives the same files."""
-    draw_kernels(root / "docs" / "images" / "time-draws.png")
-    draw_beliefs(root / "docs" / "images" / "time-belief.png")
-    animate_beliefs(root / "docs" / "images" / "time-belief.gif")
-    target = root / "docs" / "images" / "drift.gif"
-    animate(DRIFT, "TV-GP-UCB", target, rounds=rounds, seed=seed, frames_per_second=5)
-    click.echo(f"{target}: {target.stat().st_size / 1024:.0f} kB")
-
-
 if __name__ == "__main__":
-    illustrations()
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "figures")
+    folder.mkdir(exist_ok=True)
+    draw_kernels(folder / "time-draws.png")
+    draw_beliefs(folder / "time-belief.png")
+    animate_beliefs(folder / "time-belief.gif")
+    print(f"drew three pictures in {folder}")
