@@ -1,6 +1,6 @@
 """The pictures of docs/time.md: draws of temporal kernels, and what agents with them believe.
 
-Run: python examples/figures/models_of_time.py [FOLDER]
+Run: python examples/figures/models_of_time.py [FOLDER] [ROUNDS]
 """
 
 import sys
@@ -76,35 +76,35 @@ def draw_beliefs(target: Path) -> None:
     plt.close(figure)
 
 
-def animate_beliefs(target: Path) -> None:
+def animate_beliefs(target: Path, rounds: int) -> None:
     """Two agents on the same function with a season: one knows the season, one assumes a drift."""
     season = DRAWS["season 0.7 + Markov 0.3"]
     models = {"knows the season": season, "assumes a Markov drift": MARKOV}
-    played = [_played(season, temporal) for temporal in models.values()]
+    played = [_played(season, temporal, rounds) for temporal in models.values()]
     x = np.linspace(0.0, 1.0, ARMS)
     figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8), sharey=True, layout="constrained")
 
     def draw(t: int) -> None:
-        for axis, title, rounds in zip(axes, models, played, strict=True):
-            truth, mean, sd, action = rounds[t]
+        for axis, title, path in zip(axes, models, played, strict=True):
+            truth, mean, sd, action = path[t]
             axis.clear()
             draw_belief(axis, x, mean, sd)
             axis.plot(x, truth, color="black", linewidth=1.0, label="function")
             axis.plot(x[action], truth[action], "o", color="tab:red", label="action")
             axis.set(ylim=(-4.0, 4.0), xlabel="arm")
             day, hour = divmod(t, 24)
-            regret = np.mean([f.max() - f[a] for f, _, _, a in rounds[: t + 1]])
+            regret = np.mean([f.max() - f[a] for f, _, _, a in path[: t + 1]])
             axis.set_title(f"{title}\nday {day + 1}, hour {hour}: average regret {regret:.2f}")
             axis.title.set_fontsize(9)
         axes[0].legend(fontsize=7, loc="lower left", ncols=3)
 
-    moving = FuncAnimation(figure, draw, frames=range(FOUR_DAYS, SIX_DAYS))  # type: ignore[arg-type]
+    moving = FuncAnimation(figure, draw, frames=range(FOUR_DAYS, rounds))  # type: ignore[arg-type]
     moving.save(target, writer=PillowWriter(fps=4), dpi=90)
     plt.close(figure)
 
 
-def _played(season: dict[str, Any], temporal: dict[str, Any]) -> list[Any]:
-    """The function, the belief (mean and standard deviation) and the action of 144 rounds."""
+def _played(season: dict[str, Any], temporal: dict[str, Any], rounds: int) -> list[Any]:
+    """The function, the belief (mean and standard deviation) and the action of each round."""
     drift = {"type": "temporal", "kernel": season}
     kernel = {"type": "se", "lengthscale": 0.15}
     env = gym.make(
@@ -113,14 +113,14 @@ def _played(season: dict[str, Any], temporal: dict[str, Any]) -> list[Any]:
     agent = agents.make("gp-ucb", env, seed=0, temporal=temporal, beta=2.0)
     env.reset(seed=3)
     bare: Any = env.unwrapped
-    rounds = []
-    for _ in range(SIX_DAYS):
+    played = []
+    for _ in range(rounds):
         actions, belief = agent.ask(), agent.belief()
         observation, *_ = env.step(actions)
         assert belief is not None
-        rounds.append((bare.function(np.arange(ARMS)), *belief, int(actions[0])))
+        played.append((bare.function(np.arange(ARMS)), *belief, int(actions[0])))
         agent.observe(observation)
-    return rounds
+    return played
 
 
 if __name__ == "__main__":
@@ -128,5 +128,5 @@ if __name__ == "__main__":
     folder.mkdir(exist_ok=True)
     draw_kernels(folder / "time-draws.png")
     draw_beliefs(folder / "time-belief.png")
-    animate_beliefs(folder / "time-belief.gif")
+    animate_beliefs(folder / "time-belief.gif", int(sys.argv[2]) if len(sys.argv) > 2 else SIX_DAYS)
     print(f"drew three pictures in {folder}")

@@ -14,15 +14,21 @@ import pytest
 # What an example cannot do without.
 NEEDED = {"meta_learning": "sb3_contrib", "reinforcement_learning": "stable_baselines3"}
 # With what it takes a second rather than minutes.
-QUICK = {"meta_learning": ["2560", "50"], "reinforcement_learning": ["1280"]}
+QUICK = {
+    "meta_learning": ["2560", "50"],
+    "reinforcement_learning": ["1280"],
+    "drift": ["drift.gif", "3"],
+    "models_of_time": ["figures", "98"],
+    "papers": ["srinivas2010-fig-2"],
+}
 # The rounds of an episode, where each takes long.
 ROUNDS = {"beside_others": 6}
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.usefixtures("little_search")
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.py")), ids=lambda p: p.stem)
 def test_the_example_runs(path, tmp_path, monkeypatch, capsys):
     if path.stem in NEEDED and find_spec(NEEDED[path.stem]) is None:
         pytest.skip(f"it needs {NEEDED[path.stem]}")
