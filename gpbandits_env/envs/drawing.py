@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, Settings
+from gpbandits_env.arrays import Array, Points, Settings
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.rendering import Scene
 
@@ -94,7 +94,9 @@ def _draw_curve(figure: Figure, scene: Scene, numbered: bool) -> None:
     domain = problem.domain
     _tidy(axes)
     place = np.asarray if numbered else lambda actions: domain.points(actions)[:, 0]
-    actions = np.arange(domain.size) if domain.finite else np.linspace(*domain.span, FINE)
+    actions: Points = np.arange(domain.size)
+    if not domain.finite:
+        actions = np.linspace(domain.span[0], domain.span[-1], FINE)
     order = np.argsort(place(actions), kind="stable")
     actions = actions[order]
     x, belief = place(actions), scene.belief(None if domain.finite else actions)
@@ -232,7 +234,8 @@ def _draw_values(axes: Axes, ground: Ground, values: Array, colours: Settings) -
     else:
         size = float(np.clip(6000 / len(values), 12, 100))
         looks: Settings = {"s": size, "edgecolor": GREY, "lw": 0.3, **colours}
-        drawn = axes.scatter(*ground.points.T, c=values, **looks)
+        east, north = ground.points.T
+        drawn = axes.scatter(east, north, c=values, **looks)
     axes.margins(MARGIN)
     return drawn
 
@@ -250,9 +253,9 @@ def _draw_bar(figure: Figure, axes: Axes, drawn: Collection, below: bool) -> Non
 def _draw_marks(axes: Axes, scene: Scene) -> None:
     """Mark the actions, those of the last round, and the optimum."""
     if scene.seen:
-        last = scene.at(scene.seen[-1].actions).T
+        before, last = scene.at(scene.actions), scene.at(scene.seen[-1].actions)
         looks: Settings = {"s": 9, "color": "white", "edgecolor": INK, "lw": 0.4}
-        axes.scatter(*scene.at(scene.actions).T, label="actions so far", **looks)
-        axes.scatter(*last, s=70, **{**RING, "edgecolor": "white", "lw": 3.2})
-        axes.scatter(*last, s=70, label="last round", **RING)
+        axes.scatter(before[:, 0], before[:, 1], label="actions so far", **looks)
+        for label, ring in (("", {**RING, "edgecolor": "white", "lw": 3.2}), ("last round", RING)):
+            axes.scatter(last[:, 0], last[:, 1], s=70, label=label, **ring)
     draw_star(axes, *scene.at(scene.best).T)

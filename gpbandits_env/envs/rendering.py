@@ -83,7 +83,7 @@ class Scene:
             return self.bandit.locations[actions]
         return self.bandit.problem.domain.points(actions)
 
-    def belief(self, points: Array | None = None) -> tuple[Array, Array] | None:
+    def belief(self, points: Points | None = None) -> tuple[Array, Array] | None:
         """The agent's mean and standard deviation at the arms, or at points (n, d) of a box.
 
         It is None without an agent, or if the agent has no belief there (with candidates, the

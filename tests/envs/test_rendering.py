@@ -182,6 +182,16 @@ def test_readings_of_functions_long_gone_are_not_shown():
         assert len(env.snapshot()["seen"]) == kept
 
 
+def test_the_axis_of_a_function_that_drifts_stays_where_it_is(monkeypatch):
+    monkeypatch.setattr("gpbandits_env.envs.drawing.Figure", drawn := Drawn())
+    env = gym.make("gpbandits/MarkovGP-v0", grid=30, epsilon=0.3, render_mode="rgb_array")
+    env.reset(seed=0)
+    for arm in range(4):
+        env.step([arm])
+        env.render()
+    assert {figure.axes[0].get_ylim() for figure in drawn.figures} == {(-3.0, 3.0)}
+
+
 def test_in_many_dimensions_the_regret_of_each_action_is_drawn(monkeypatch):
     monkeypatch.setattr("gpbandits_env.envs.drawing.Figure", drawn := Drawn())
     env = gym.make("gpbandits/HighDim-v0", dim=3, batch_size=2, render_mode="rgb_array")
