@@ -7,7 +7,7 @@ from gymnasium.utils.env_checker import data_equivalence
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.envs import episode as episodes
-from gpbandits_env.envs import pictures
+from gpbandits_env.envs import drawing
 from gpbandits_env.functions import context as contexts
 
 # Noise and contexts are drawn this many rounds ahead, instead of 256, so that few rounds pass the
@@ -138,8 +138,8 @@ def short_blocks(monkeypatch):
 @pytest.fixture(autouse=True)
 def small_pictures(monkeypatch):
     """To arrange a picture takes most of its time; tests/envs/test_rendering.py looks at those."""
-    monkeypatch.setitem(pictures.FIGURE, "layout", "none")
-    monkeypatch.setitem(pictures.FIGURE, "dpi", 20)
+    monkeypatch.setitem(drawing.FIGURE, "layout", "none")
+    monkeypatch.setitem(drawing.FIGURE, "dpi", 20)
 
 
 @pytest.fixture(scope="session", name="make")
