@@ -45,7 +45,7 @@ class MSUCB(GPAgent):
     Args:
         d: the dimension of the subspaces, at least 0; a value above D means D.
         n0: N_0, at least 1.
-        alpha: the growth exponent, at least 0.
+        alpha: the growth exponent, from 0 to 8.
         cap: the largest |Z_t| allowed. Algorithm 1 has no cap, but with alpha = 2 there are 2.7
             million subspaces after 200 rounds.
         candidates: the number of points screened per round over all subspaces, at least 2 in each.

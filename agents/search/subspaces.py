@@ -19,6 +19,8 @@ from gpbandits_env.posterior import BoxPosterior, Subspaces
 from gpbandits_env.seeding import Streams
 from gpbandits_env.theory import new_subspaces
 
+# With this exponent, round 10 alone adds a hundred million subspaces.
+MOST_ALPHA = 8
 # The number of values (32 MB) of subspaces that are drawn at a time.
 STRIP = 1 << 22
 # The distances from the best observed point of some screened points, relative to the sides.
@@ -47,7 +49,8 @@ class Growth:
     def __post_init__(self) -> None:
         for name in ("n0", "candidates", "refine", "evaluations"):
             whole(getattr(self, name), name)
-        positive(self.alpha, "alpha", zero=True)
+        if positive(self.alpha, "alpha", zero=True) > MOST_ALPHA:
+            raise InvalidInput(f"alpha must be at most {MOST_ALPHA}, got {self.alpha:g}")
         if self.cap is not None:
             whole(self.cap, "cap")
 

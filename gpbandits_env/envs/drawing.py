@@ -110,7 +110,8 @@ def _draw_curve(figure: Figure, scene: Scene, numbered: bool) -> None:
         axes.scatter(place(last.actions), last.rewards, s=52, label="last round", **RING)
     draw_star(axes, place(scene.best), [function.optimum])
     axes.margins(x=0.01)
-    if scene.bandit.process.moves:  # the axis is the same in all rounds, unless values are extreme
+    # The axis of what drifts is the same in all rounds, unless values are extreme.
+    if scene.bandit.process.moves and problem.contexts is None:
         reach = 3.0 * np.sqrt(problem.kernel.diagonal(domain.points(actions)).max())
         mean, (low, high) = problem.prior_mean, axes.get_ylim()
         axes.set_ylim(min(low, np.min(mean) - reach), max(high, np.max(mean) + reach))

@@ -194,7 +194,15 @@ def test_any_acquisition(acquisition):
 
 
 def test_settings_are_checked():
-    bad = [("d", -1), ("n0", 0), ("alpha", -1.0), ("cap", 0), ("refine", 0), ("search", {})]
+    bad = [
+        ("d", -1),
+        ("n0", 0),
+        ("alpha", -1.0),
+        ("alpha", 1e18),
+        ("cap", 0),
+        ("refine", 0),
+        ("search", {}),
+    ]
     for name, value in bad:
         with pytest.raises(InvalidInput, match=name):
             agents.make("ms-ucb", problem(), seed=0, **{"d": 2, name: value})
