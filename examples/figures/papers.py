@@ -16,6 +16,7 @@ from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.domains import Arms
 from gpbandits_env.drift import MarkovDrift
 from gpbandits_env.drift import Path as DriftPath
+from gpbandits_env.errors import MissingData
 from gpbandits_env.kernels import Kernel, Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.samplers import sampler_for
@@ -330,4 +331,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("figures"), metavar="FOLDER")
     chosen = parser.parse_args()
     for each in chosen.names or FIGURES:
-        print(save(each, chosen.out))
+        try:
+            print(save(each, chosen.out))
+        except MissingData as missing:
+            print(f"{each} left out: {missing}")
