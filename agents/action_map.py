@@ -8,8 +8,8 @@ import numpy as np
 from gpbandits_env.arrays import IntArray, Points, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.samplers import sobol
 from gpbandits_env.problem import Problem
-from gpbandits_env.samplers import sobol
 from gpbandits_env.seeding import child
 
 # The largest number of candidates.

@@ -12,7 +12,7 @@ from gpbandits_env.agents.registry import make
 from gpbandits_env.arrays import Array, Points
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 ROUNDS = 5

@@ -9,8 +9,8 @@ import numpy as np
 from gpbandits_env.agents.action_map import ActionMap
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import Kernel
-from gpbandits_env.learning import InputScaling
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.learning import InputScaling
 from gpbandits_env.problem import Problem
 
 # The largest number of steps in the search for a preimage.

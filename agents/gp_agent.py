@@ -27,10 +27,10 @@ from gpbandits_env.agents.search import ArmSearch, SearchSpec, search_for
 from gpbandits_env.arrays import Array, Plain, Points, Settings, State, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.model import Model
-from gpbandits_env.posterior import ArmPosterior, Posterior, posterior_for, posterior_kind
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.posterior import ArmPosterior, Posterior, posterior_for, posterior_kind
+from gpbandits_env.gp.temporal import TemporalKernel
 from gpbandits_env.problem import Problem
-from gpbandits_env.temporal import TemporalKernel
 
 # A Nystrom posterior and a temporal kernel need arms. In a box, this is the default number of
 # candidates.

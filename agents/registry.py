@@ -11,7 +11,7 @@ import numpy as np
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import Plain, whole
 from gpbandits_env.errors import InvalidInput, one_of, unknown
-from gpbandits_env.kernels import kernel_from_dict
+from gpbandits_env.gp.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import class_named
 

@@ -22,7 +22,7 @@ import numpy as np
 from gpbandits_env import agents
 from gpbandits_env.arrays import TIE
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 LENGTHSCALE, NOISE_VAR, EPSILON, ROUNDS = 0.2, 0.025, 0.01, 1000

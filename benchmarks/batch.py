@@ -30,7 +30,7 @@ import numpy as np
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import Matern32
+from gpbandits_env.gp.kernels import Matern32
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import get
 from gpbandits_env.scenarios.study.runner import run_trial

@@ -22,8 +22,8 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import Kernel, Matern32, Matern52
-from gpbandits_env.posterior import BoxPosterior, Subspaces
+from gpbandits_env.gp.kernels import Kernel, Matern32, Matern52
+from gpbandits_env.gp.posterior import BoxPosterior, Subspaces
 
 RNG = np.random.default_rng(0)
 PARTS = ("moments", "functions", "subspaces")

@@ -33,8 +33,8 @@ from scipy.stats import norm
 from gpbandits_env.agents.acquisitions import UCB, LogEI
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import Matern52
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.posterior import BoxPosterior
 
 DIM, NOISE_VAR, PRIOR_MEAN, BETA = 100, 1e-3, -0.7, 4.0
 LENGTHSCALES = [part * np.sqrt(DIM) / 2 for part in (0.3, 1.0, 3.0)]

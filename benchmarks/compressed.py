@@ -22,7 +22,7 @@ import numpy as np
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 EPSILON, NOISE_VAR, PARTS = 0.01, 0.001, 10

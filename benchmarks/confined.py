@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 
 from gpbandits_env.agents.embeddings import HashEmbedding
-from gpbandits_env.functions import AnalyticProcess
+from gpbandits_env.rewards.functions import AnalyticProcess
 
 INITIAL = 20
 

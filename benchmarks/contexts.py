@@ -12,7 +12,7 @@ import numpy as np
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import Matern52, OnCoordinates, SquaredExponential
+from gpbandits_env.gp.kernels import Matern52, OnCoordinates, SquaredExponential
 from gpbandits_env.problem import Problem
 
 ARMS, CONTEXTS, ROUNDS, STEPS = 1000, 10, 1000, 20_000

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import Matern32, SquaredExponential
-from gpbandits_env.learning.unknown_moments import MomentsSearch, epsilon_profiles
+from gpbandits_env.gp.kernels import Matern32, SquaredExponential
+from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profiles
 
 KERNELS = {"se": SquaredExponential(0.2), "matern32": Matern32(0.2)}
 EPSILONS = (0.0, 0.003, 0.03, 0.1)

@@ -13,9 +13,9 @@ import time
 import numpy as np
 
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import Empirical, SquaredExponential
-from gpbandits_env.posterior import posterior_on
-from gpbandits_env.temporal import temporal_from_dict
+from gpbandits_env.gp.kernels import Empirical, SquaredExponential
+from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.temporal import temporal_from_dict
 
 SEASON = {"type": "quasi-periodic", "period": 144.0, "harmonics": 6, "epsilon": 0.001}
 KERNELS = {

@@ -39,8 +39,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import Kernel, Matern32, SquaredExponential
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.gp.kernels import Kernel, Matern32, SquaredExponential
+from gpbandits_env.gp.posterior import posterior_on
 
 Data = tuple[np.ndarray, np.ndarray]
 clock = time.process_time if CHOSEN.cpu else time.perf_counter

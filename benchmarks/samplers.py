@@ -18,14 +18,14 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.kernels import (
+from gpbandits_env.gp.kernels import (
     Kernel,
     Matern12,
     Matern32,
     Matern52,
     SquaredExponential,
 )
-from gpbandits_env.samplers import FourierFeatures, ProductFeatures, sampler_for
+from gpbandits_env.gp.samplers import FourierFeatures, ProductFeatures, sampler_for
 
 SECONDS = 0.03
 SQUARE = Arms.grid((50, 50))

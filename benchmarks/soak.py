@@ -21,7 +21,7 @@ import numpy as np
 
 import gpbandits_env  # noqa: F401
 from gpbandits_env import agents
-from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
 
 ARMS, LENGTHSCALE, NOISE_VAR = 46, 0.2, 0.025
 KERNELS = {"se": SquaredExponential, "matern52": Matern52}

@@ -3,8 +3,8 @@
     python benchmarks/task_optimum.py mnist-logistic [--points 4096] [--steps 1024] [--seed 0]
     python benchmarks/task_optimum.py boston --steps 8192 --seed 1
 
-Its results are constants in gpbandits_env/tasks/logistic.py and boston.py. A point takes about 45
-and 20 ms.
+Its results are constants in gpbandits_env/rewards/tasks/logistic.py and boston.py. A point takes
+about 45 and 20 ms.
 """
 
 import argparse
@@ -17,7 +17,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 from scipy.stats import qmc
 
-from gpbandits_env.tasks import make_task
+from gpbandits_env.rewards.tasks import make_task
 
 STARTS, WIDTHS = 10, (0.3, 0.1, 0.03)
 

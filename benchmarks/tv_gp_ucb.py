@@ -23,8 +23,8 @@ import numpy as np
 import gpbandits_env  # noqa: F401
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import Matern52, SquaredExponential
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.posterior import posterior_on
 
 GRID, LENGTHSCALE, NOISE_VAR, EPSILON, ROUNDS = (50, 50), 0.2, 0.01, 0.01, 1000
 RATE = -0.5 * np.log1p(-EPSILON)

@@ -20,7 +20,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from gpbandits_env.wrappers import Mixture, ResetOptions, ScaledRound
+from gpbandits_env.envs.wrappers import Mixture, ResetOptions, ScaledRound
 
 ROUNDS = 20
 MADE = {"grid": [6], "noise_var": 0.05, "max_episode_steps": ROUNDS, "discrete_action": True}

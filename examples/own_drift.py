@@ -10,7 +10,7 @@ import numpy as np
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from gpbandits_env.drift import Drift
+from gpbandits_env.rewards.drift import Drift
 
 
 def every_fifty_rounds(f, fresh, t, rng):

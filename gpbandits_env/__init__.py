@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from gpbandits_env.agents import minimize as minimize
     from gpbandits_env.domains import Arms as Arms
     from gpbandits_env.domains import Box as Box
-    from gpbandits_env.kernels import Empirical as Empirical
-    from gpbandits_env.kernels import Linear as Linear
-    from gpbandits_env.kernels import Matern as Matern
-    from gpbandits_env.kernels import Matern12 as Matern12
-    from gpbandits_env.kernels import Matern32 as Matern32
-    from gpbandits_env.kernels import Matern52 as Matern52
-    from gpbandits_env.kernels import SquaredExponential as SquaredExponential
+    from gpbandits_env.gp.kernels import Empirical as Empirical
+    from gpbandits_env.gp.kernels import Linear as Linear
+    from gpbandits_env.gp.kernels import Matern as Matern
+    from gpbandits_env.gp.kernels import Matern12 as Matern12
+    from gpbandits_env.gp.kernels import Matern32 as Matern32
+    from gpbandits_env.gp.kernels import Matern52 as Matern52
+    from gpbandits_env.gp.kernels import SquaredExponential as SquaredExponential
     from gpbandits_env.problem import Problem as Problem
 
 _root = Path(__file__).resolve().parent.parent
@@ -30,8 +30,8 @@ __version__ = "0.1.0"
 # What is imported from here, and the module that has it: imported on first use.
 _EXPORTS = {
     **dict.fromkeys(("Arms", "Box"), "domains"),
-    **dict.fromkeys(("Empirical", "Linear", "Matern", "Matern12", "Matern32"), "kernels"),
-    **dict.fromkeys(("Matern52", "SquaredExponential"), "kernels"),
+    **dict.fromkeys(("Empirical", "Linear", "Matern", "Matern12", "Matern32"), "gp.kernels"),
+    **dict.fromkeys(("Matern52", "SquaredExponential"), "gp.kernels"),
     **dict.fromkeys(("maximize", "minimize"), "agents"),
     "Problem": "problem",
 }

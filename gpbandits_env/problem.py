@@ -9,8 +9,8 @@ from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, s
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Domain, joined
 from gpbandits_env.errors import InvalidInput, one_of, shown
-from gpbandits_env.kernels import Kernel, kernel_from_dict
-from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
+from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
+from gpbandits_env.gp.temporal import TemporalKernel, temporal_from_dict
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpbandits_env import regret
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import one_of
+from gpbandits_env.rewards import regret
 from gpbandits_env.scenarios.declare import check
 
 # Smaller distances to the optimum count as this, because log10 of 0 cannot be drawn.

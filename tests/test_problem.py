@@ -5,10 +5,10 @@ import pytest
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import SquaredExponential
-from gpbandits_env.model import Model
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.temporal import Matern32Time
 from gpbandits_env.problem import Problem
-from gpbandits_env.temporal import Matern32Time
 
 KERNEL, ARMS = SquaredExponential(0.2), Arms.grid(4)
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions.functions import LogPI
 from gpbandits_env.arrays import Array, IntArray, Points
-from gpbandits_env.posterior import BoxPosterior, Posterior
+from gpbandits_env.gp.posterior import BoxPosterior, Posterior
 
 # The probability that a slack is positive, in logarithms.
 POSITIVE = LogPI(0.0)

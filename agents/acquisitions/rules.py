@@ -20,8 +20,8 @@ from gpbandits_env.agents.search.base import Search
 from gpbandits_env.arrays import descending, flag, positive
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of, shown
-from gpbandits_env.posterior import Posterior
-from gpbandits_env.posterior.whitening import root
+from gpbandits_env.gp.posterior import Posterior
+from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.problem import Problem
 
 INCUMBENTS = ("posterior-mean", "observed", "max-mean", "sampled")

@@ -18,7 +18,7 @@ from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, Beta
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Settings
-from gpbandits_env.posterior.nystrom import QBAR
+from gpbandits_env.gp.posterior.nystrom import QBAR
 from gpbandits_env.problem import Problem
 
 NYSTROM: Settings = {"type": "nystrom", "qbar": QBAR}

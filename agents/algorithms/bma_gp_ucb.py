@@ -20,8 +20,8 @@ from gpbandits_env.agents.data.forgetting import Elapse
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Array, listed
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.model import Model
-from gpbandits_env.posterior import ArmPosterior, MixturePosterior, Part, Posterior
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.posterior import ArmPosterior, MixturePosterior, Part, Posterior
 from gpbandits_env.problem import Problem
 
 EPSILONS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)

@@ -25,9 +25,9 @@ from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.arrays import Array, IntArray, Points, leading, share, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.learning import InputScaling
-from gpbandits_env.model import Model
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.learning import InputScaling
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams
 

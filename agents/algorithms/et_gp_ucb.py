@@ -20,9 +20,9 @@ from gpbandits_env.agents.data.forgetting import Forgetting
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Array, Points, State
-from gpbandits_env.posterior import Posterior
+from gpbandits_env.gp.posterior import Posterior
+from gpbandits_env.gp.theory.checks import probability
 from gpbandits_env.problem import Problem
-from gpbandits_env.theory.checks import probability
 
 
 class ETGPUCB(GPAgent):

@@ -22,8 +22,8 @@ from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.arrays import Array, State, leading, whole
 from gpbandits_env.errors import one_of
-from gpbandits_env.learning import InputScaling
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.learning import InputScaling
+from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams
 

@@ -22,7 +22,7 @@ from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.subspaces import Growth, SubspaceSearch
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams
 

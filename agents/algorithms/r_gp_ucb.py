@@ -17,8 +17,8 @@ from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.theory.time_varying import block_length_matern, block_length_se
 from gpbandits_env.problem import Problem
-from gpbandits_env.theory.time_varying import block_length_matern, block_length_se
 
 
 class RGPUCB(GPAgent):

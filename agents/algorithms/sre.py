@@ -24,7 +24,7 @@ from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, sequential_embe
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Array, Points, State, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.learning import InputScaling
+from gpbandits_env.gp.learning import InputScaling
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams, child
 

@@ -30,8 +30,8 @@ from gpbandits_env.agents.search.round import RoundCandidates, RoundSearch
 from gpbandits_env.arrays import Array, Points, State, leading, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.learning import InputScaling
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.learning import InputScaling
+from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams
 

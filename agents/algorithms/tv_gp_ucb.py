@@ -18,8 +18,8 @@ from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.gp_agent import FIRST_EPSILON, GPAgent
 from gpbandits_env.arrays import Settings, positive, whole
+from gpbandits_env.gp.temporal import TemporalKernel
 from gpbandits_env.problem import Problem
-from gpbandits_env.temporal import TemporalKernel
 
 # The rounds between fits of an epsilon that nobody states.
 LEARN_EVERY = 10

@@ -15,8 +15,8 @@ from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.data.forgetting import Elapse, forgetting_for
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.gp.temporal import WienerTime
 from gpbandits_env.problem import Problem
-from gpbandits_env.temporal import WienerTime
 
 
 class UITVBO(GPAgent):

@@ -11,7 +11,7 @@ from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.arrays import Points, Settings
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import Posterior
+from gpbandits_env.gp.posterior import Posterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Points, Settings, is_number, positive
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import Posterior
+from gpbandits_env.gp.posterior import Posterior
+from gpbandits_env.gp.theory.compression import compression_budget, compression_threshold
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
-from gpbandits_env.theory.compression import compression_budget, compression_threshold
 
 
 class Budget(ABC):

@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.arrays import Settings, share, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import Posterior
-from gpbandits_env.temporal import MarkovTime, TemporalKernel, epsilon_per, temporal_from_dict
+from gpbandits_env.gp.posterior import Posterior
+from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, epsilon_per, temporal_from_dict
 
 # Data whose correlation with the present is below this have no effect.
 GONE = 1e-9

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 from gpbandits_env.arrays import Settings, flag, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
-from gpbandits_env.learning import HyperPriors
+from gpbandits_env.gp.learning import HyperPriors
 
 PRIORS = {"default": HyperPriors.default, "dimension-scaled": HyperPriors.dimension_scaled}
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gpbandits_env.arrays import Array, Points, State
-from gpbandits_env.posterior import Posterior
-from gpbandits_env.temporal import epsilon_per
+from gpbandits_env.gp.posterior import Posterior
+from gpbandits_env.gp.temporal import epsilon_per
 
 
 class Entry(NamedTuple):

@@ -14,8 +14,8 @@ from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.arrays import Array, Plain, Points, State
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
-from gpbandits_env.kernels import Kernel
-from gpbandits_env.learning import (
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.learning import (
     InputScaling,
     Observations,
     OutputScaling,
@@ -26,7 +26,7 @@ from gpbandits_env.learning import (
     learnable,
     learnable_in_time,
 )
-from gpbandits_env.model import Model
+from gpbandits_env.gp.model import Model
 
 # The least known noise variance, relative to the variance of the rewards.
 LEAST_NOISE = 1e-6

@@ -27,7 +27,7 @@ from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
 from gpbandits_env.arrays import Array, Plain, State, mapping, numbers
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.posterior import Posterior
+from gpbandits_env.gp.posterior import Posterior
 
 
 def split(given: object) -> tuple[dict[str, float], list[LinearConstraint]]:

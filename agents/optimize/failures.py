@@ -31,8 +31,8 @@ from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
 from gpbandits_env.arrays import Array, Points, State, finite_array, share, whole
 from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.learning.signs import CHANCE, SignModel, site
-from gpbandits_env.posterior import Posterior, posterior_for
+from gpbandits_env.gp.learning.signs import CHANCE, SignModel, site
+from gpbandits_env.gp.posterior import Posterior, posterior_for
 
 KINDS = ("auto", "region", "random")
 # A fit after three evaluations, or after growth by 5% if that is more.

@@ -10,8 +10,8 @@ import numpy as np
 
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.learning.scaling import binary_unit
-from gpbandits_env.samplers import sobol
+from gpbandits_env.gp.learning.scaling import binary_unit
+from gpbandits_env.gp.samplers import sobol
 
 # The number of points of each of the two samples from which Sobol indices are estimated.
 POWER = 11  # of two: the number of Sobol points

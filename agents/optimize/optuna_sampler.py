@@ -16,7 +16,7 @@ from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer,
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, Plain, Settings, whole
 from gpbandits_env.errors import InvalidInput, require_extra
-from gpbandits_env.kernels import kernel_from_dict
+from gpbandits_env.gp.kernels import kernel_from_dict
 
 try:
     import optuna

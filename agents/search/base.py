@@ -12,7 +12,7 @@ from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, le
 from gpbandits_env.arrays import Array, IntArray, Points, leading
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
+from gpbandits_env.gp.posterior import ArmPosterior, BoxPosterior, NystromPosterior
 
 # Maps means and variances (n,) to a mask (n,) of the points to search.
 Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]

@@ -38,8 +38,8 @@ from gpbandits_env.agents.search.exchange import alternated
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, flag, leading, whole
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.learning import InputScaling
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.learning import InputScaling
+from gpbandits_env.gp.posterior import BoxPosterior
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,10 @@ import numpy as np
 
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, frozen, leading
 from gpbandits_env.domains import Box
-from gpbandits_env.posterior import BoxPosterior
-from gpbandits_env.posterior.whitening import root
-from gpbandits_env.samplers import sobol
-from gpbandits_env.threads import OneThread
+from gpbandits_env.gp.posterior import BoxPosterior
+from gpbandits_env.gp.posterior.whitening import root
+from gpbandits_env.gp.samplers import sobol
+from gpbandits_env.gp.threads import OneThread
 
 # Up to this dimension Sobol points are used; above it, a step changes this many coordinates.
 MOST_SOBOL = 20

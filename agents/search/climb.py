@@ -24,7 +24,7 @@ from gpbandits_env.agents.acquisitions import Acquisition, Feasibility
 from gpbandits_env.agents.embeddings import BoxMap
 from gpbandits_env.agents.search.base import Region
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.posterior import BoxPosterior
 
 # Maps points (b, d) and the indices (b,) of their starts to values (b,) and gradients (b, d).
 Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]

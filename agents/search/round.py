@@ -28,7 +28,7 @@ from gpbandits_env.agents.search.climb import largest, surface
 from gpbandits_env.arrays import Array, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.posterior import BoxPosterior
 
 # Maps points (k, d) to values (k,) and gradients (k, d).
 Slope: TypeAlias = Callable[[Array], tuple[Array, Array]]

@@ -15,9 +15,9 @@ from gpbandits_env.agents.search.climb import chained, climb
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import BoxPosterior, Subspaces
+from gpbandits_env.gp.posterior import BoxPosterior, Subspaces
+from gpbandits_env.gp.theory import new_subspaces
 from gpbandits_env.seeding import Streams
-from gpbandits_env.theory import new_subspaces
 
 # With this exponent, round 10 alone adds a hundred million subspaces.
 MOST_ALPHA = 8

@@ -14,11 +14,11 @@ from matplotlib.animation import FuncAnimation, PillowWriter
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
-from gpbandits_env.drift import Path as DriftPath
-from gpbandits_env.drift import TemporalDrift
 from gpbandits_env.envs.drawing import draw_belief
-from gpbandits_env.kernels import SquaredExponential
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.rewards.drift import Path as DriftPath
+from gpbandits_env.rewards.drift import TemporalDrift
 
 DAY = {"type": "quasi-periodic", "period": 24.0, "harmonics": 3, "epsilon": 0.002}
 MARKOV = {"type": "markov", "epsilon": 0.1}

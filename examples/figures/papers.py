@@ -11,15 +11,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gpbandits_env import datasets, theory
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.domains import Arms
-from gpbandits_env.drift import MarkovDrift
-from gpbandits_env.drift import Path as DriftPath
 from gpbandits_env.errors import MissingData
-from gpbandits_env.kernels import Kernel, Linear, Matern32, Matern52, SquaredExponential
-from gpbandits_env.posterior import posterior_on
-from gpbandits_env.samplers import sampler_for
+from gpbandits_env.gp import theory
+from gpbandits_env.gp.kernels import Kernel, Linear, Matern32, Matern52, SquaredExponential
+from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.samplers import sampler_for
+from gpbandits_env.rewards import datasets
+from gpbandits_env.rewards.drift import MarkovDrift
+from gpbandits_env.rewards.drift import Path as DriftPath
 from gpbandits_env.scenarios.reporting.style import (
     COLOURS,
     INK,

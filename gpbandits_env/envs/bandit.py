@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, Plain, Settings, positive
 from gpbandits_env.errors import InvalidInput, shown, unknown
-from gpbandits_env.functions import NEVER_BEYOND, RewardProcess
 from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.functions import NEVER_BEYOND, RewardProcess
 from gpbandits_env.seeding import child
 
 Observation: TypeAlias = dict[str, NDArray[Any]]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, Points, Scalar, State
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.functions import Function, RewardPath
+from gpbandits_env.rewards.functions import Function, RewardPath
 from gpbandits_env.seeding import child
 
 BoolArray = NDArray[np.bool_]

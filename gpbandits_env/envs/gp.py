@@ -9,12 +9,14 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Settings, finite_array, whole
 from gpbandits_env.domains import Arms, Box, clock, two_corners
-from gpbandits_env.drift import Drift, DriftSpec, MarkovDrift, TemporalDrift, as_drift
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.envs.task import default_kernel
 from gpbandits_env.errors import InvalidInput, one_of, shown
-from gpbandits_env.functions import (
+from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
+from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.drift import Drift, DriftSpec, MarkovDrift, TemporalDrift, as_drift
+from gpbandits_env.rewards.functions import (
     MOTIONS,
     TEST_FUNCTIONS,
     AnalyticProcess,
@@ -25,8 +27,6 @@ from gpbandits_env.functions import (
     Motion,
     gp_on,
 )
-from gpbandits_env.kernels import Kernel, kernel_from_dict
-from gpbandits_env.problem import Problem
 
 DEFAULT_KERNEL = {"type": "se", "lengthscale": 0.2}
 DEFAULT_GRID = (50, 50)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.arrays import Array, IntArray, Plain, Points, Settings
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.functions import Function
+from gpbandits_env.rewards.functions import Function
 
 # A picture of a moving function shows the readings of so many rounds.
 RECENT = 15

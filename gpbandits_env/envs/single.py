@@ -27,9 +27,9 @@ from gpbandits_env.envs.episode import (
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
 from gpbandits_env.envs.specified import Specified
 from gpbandits_env.errors import InvalidInput, NotReset
-from gpbandits_env.functions import Function
 from gpbandits_env.problem import Problem
-from gpbandits_env.regret import counted, instantaneous
+from gpbandits_env.rewards.functions import Function
+from gpbandits_env.rewards.regret import counted, instantaneous
 from gpbandits_env.seeding import child
 
 
@@ -47,8 +47,8 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
 
     Info of a step: ``noiseless_rewards`` (m,), their ``regret`` (m,), ``cumulative_regret``,
     ``simple_regret``, and ``optimum`` and ``best_action`` of the last round; see
-    `gpbandits_env.regret`. The info of a reset is empty, or contains the ``parameters`` that its
-    options set.
+    `gpbandits_env.rewards.regret`. The info of a reset is empty, or contains the ``parameters``
+    that its options set.
 
     Selective environments: an action is a pair (actions, observe), where observe is (m,) booleans;
     the space is a `Tuple`. An action that is not observed has reward 0; ``observed`` (m,) in the

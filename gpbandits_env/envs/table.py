@@ -8,15 +8,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env import datasets
 from gpbandits_env.arrays import Array, Points, Settings, listed, mapping, numbers, positive, whole
-from gpbandits_env.datasets import Readings, is_file_name, read_table
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
-from gpbandits_env.functions import ReplayProcess, RewardProcess, ShuffledProcess, TableProcess
-from gpbandits_env.kernels import (
+from gpbandits_env.gp.kernels import (
     Empirical,
     Kernel,
     OnCoordinates,
@@ -25,6 +22,14 @@ from gpbandits_env.kernels import (
     kernel_from_dict,
 )
 from gpbandits_env.problem import Problem
+from gpbandits_env.rewards import datasets
+from gpbandits_env.rewards.datasets import Readings, is_file_name, read_table
+from gpbandits_env.rewards.functions import (
+    ReplayProcess,
+    RewardProcess,
+    ShuffledProcess,
+    TableProcess,
+)
 from gpbandits_env.seeding import stream
 
 # bogunovic2016, Section 5.2: the noise variance is 5% of that of the signal.

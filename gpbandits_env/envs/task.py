@@ -11,13 +11,13 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.functions import MOTIONS, AnalyticProcess, Motion, RewardProcess
-from gpbandits_env.kernels import Kernel, Matern32, Matern52, kernel_from_dict
-from gpbandits_env.learning import OutputScaling
+from gpbandits_env.gp.kernels import Kernel, Matern32, Matern52, kernel_from_dict
+from gpbandits_env.gp.learning import OutputScaling
+from gpbandits_env.gp.samplers.sobol import sobol
 from gpbandits_env.problem import Problem
-from gpbandits_env.samplers.sobol import sobol
+from gpbandits_env.rewards.functions import MOTIONS, AnalyticProcess, Motion, RewardProcess
+from gpbandits_env.rewards.tasks import Task, TaskProcess, make_task
 from gpbandits_env.seeding import stream
-from gpbandits_env.tasks import Task, TaskProcess, make_task
 
 # The default lengthscale of a task, as a share of each side of the box.
 PART = 0.2
@@ -91,8 +91,8 @@ class TaskArguments(ModelArguments):
     32 spread points (`scale_of`), unless a kernel is given.
 
     Args:
-        task: one of `gpbandits_env.tasks.TASKS`, a test function, or "module:Class" for a task of
-            your own.
+        task: one of `gpbandits_env.rewards.tasks.TASKS`, a test function, or "module:Class" for a
+            task of your own.
         dim: the dimension of a test function of any dimension.
         box: another box for a test function: its two corners, (d,) each.
         grid: points per axis of a product grid over the box, whose points are then the arms; all

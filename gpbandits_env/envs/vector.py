@@ -28,9 +28,9 @@ from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
 from gpbandits_env.envs.specified import Specified
 from gpbandits_env.envs.vector_inputs import autoreset_of, mask_of, of_some, seeds_of
 from gpbandits_env.errors import InvalidInput, NotReset, shown
-from gpbandits_env.functions import FunctionBatch
 from gpbandits_env.problem import Problem
-from gpbandits_env.regret import counted_each, instantaneous
+from gpbandits_env.rewards.functions import FunctionBatch
+from gpbandits_env.rewards.regret import counted_each, instantaneous
 from gpbandits_env.seeding import child
 
 

@@ -8,9 +8,9 @@ import click
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.datasets import hours, read_table
-from gpbandits_env.learning import Diagnosis
-from gpbandits_env.learning import diagnose as judge
+from gpbandits_env.gp.learning import Diagnosis
+from gpbandits_env.gp.learning import diagnose as judge
+from gpbandits_env.rewards.datasets import hours, read_table
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.study.tuning import tune as learn
 

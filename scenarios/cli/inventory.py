@@ -2,10 +2,11 @@
 
 import click
 
-from gpbandits_env import agents, datasets
+from gpbandits_env import agents
 from gpbandits_env.agents.registry import agent_class
-from gpbandits_env.functions import TEST_FUNCTIONS
-from gpbandits_env.tasks import TASKS
+from gpbandits_env.rewards import datasets
+from gpbandits_env.rewards.functions import TEST_FUNCTIONS
+from gpbandits_env.rewards.tasks import TASKS
 
 
 @click.command("agents")

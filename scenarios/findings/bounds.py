@@ -10,14 +10,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env import theory
 from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp import theory
+from gpbandits_env.gp.theory import time_varying
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
-from gpbandits_env.theory import time_varying
 
 LONGEST_BLOCK = 60
 

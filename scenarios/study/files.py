@@ -19,7 +19,6 @@ from typing import Any
 from gpbandits_env import agents
 from gpbandits_env.agents.registry import OVERRIDES, agent_class, is_own
 from gpbandits_env.arrays import Plain, Settings, mapping
-from gpbandits_env.datasets import is_file_name
 from gpbandits_env.errors import (
     GPBanditsError,
     InvalidInput,
@@ -30,6 +29,7 @@ from gpbandits_env.errors import (
     unknown,
 )
 from gpbandits_env.files import check_regular
+from gpbandits_env.rewards.datasets import is_file_name
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import check_keys, plain
 from gpbandits_env.scenarios.declare import read as read_table

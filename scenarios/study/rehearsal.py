@@ -16,17 +16,17 @@ import numpy as np
 from gpbandits_env import agents
 from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.arrays import Plain
-from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput
-from gpbandits_env.kernels import kernel_from_dict
+from gpbandits_env.gp.kernels import kernel_from_dict
+from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.drift import as_drift
 from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.scenario import Cell, Scenario
 from gpbandits_env.scenarios.study.runner import lent, make_agent
 from gpbandits_env.seeding import stream
 from gpbandits_env.specs import user_module
-from gpbandits_env.threads import one_blas_thread
 
 # Parts of an environment that are read separately first, so that an error can name them.
 PARTS = {"kernel": kernel_from_dict, "drift": as_drift}

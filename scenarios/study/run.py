@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 from gpbandits_env.arrays import Plain, Settings, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, shown
+from gpbandits_env.gp.threads import blas_threads, one_blas_thread
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.results.export import to_dataframe
@@ -33,7 +34,6 @@ from gpbandits_env.scenarios.study.runner import (
     main_classes,
     main_members,
 )
-from gpbandits_env.threads import blas_threads, one_blas_thread
 
 
 @dataclass(frozen=True, repr=False)

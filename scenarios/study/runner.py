@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from gpbandits_env import agents
 from gpbandits_env.arrays import Plain, Settings, whole
 from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of, shown
+from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.registration import register_all
-from gpbandits_env.regret import instantaneous
+from gpbandits_env.rewards.regret import instantaneous
 from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.results.records import (
     MOST_ACTIONS,
@@ -32,7 +33,6 @@ from gpbandits_env.scenarios.results.records import (
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
 from gpbandits_env.seeding import seed_for
 from gpbandits_env.specs import FAMILIES
-from gpbandits_env.threads import one_blas_thread
 
 # `import gpbandits_env` registers them too, but not on the command line (see there).
 register_all()

@@ -10,17 +10,18 @@ from dataclasses import dataclass, replace
 import gymnasium as gym
 import numpy as np
 
-from gpbandits_env import agents, datasets
+from gpbandits_env import agents
 from gpbandits_env.arrays import Array, IntArray, Settings
-from gpbandits_env.datasets import Readings
 from gpbandits_env.envs.table import split
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Empirical
-from gpbandits_env.learning import Series, epsilon_interval, fit, log_marginal_likelihood
-from gpbandits_env.model import Model
+from gpbandits_env.gp.kernels import Empirical
+from gpbandits_env.gp.learning import Series, epsilon_interval, fit, log_marginal_likelihood
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.threads import one_blas_thread
+from gpbandits_env.rewards import datasets
+from gpbandits_env.rewards.datasets import Readings
 from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.runner import run_rounds
-from gpbandits_env.threads import one_blas_thread
 
 BLOCKS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 144)
 

@@ -9,7 +9,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 LENGTHSCALE, NOISE_VAR, SIZE, ROUNDS = 0.2, 0.025, 60, 24

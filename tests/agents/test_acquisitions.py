@@ -26,8 +26,8 @@ from gpbandits_env.agents.acquisitions.functions import (
     mills,
 )
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import SquaredExponential
-from gpbandits_env.kernels.base import LEAST_VARIANCE
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.gp.kernels.base import LEAST_VARIANCE
 from gpbandits_env.problem import Problem
 
 mp = mpmath.mp.clone()

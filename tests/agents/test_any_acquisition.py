@@ -7,7 +7,7 @@ from gpbandits_env import agents
 from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 PROBLEM = Problem(Box([0.0, -1.0], [4.0, 1.0]), SquaredExponential(0.7), 0.5, prior_mean=0.3)

@@ -7,7 +7,7 @@ from gpbandits_env import agents
 from gpbandits_env.agents.action_map import CandidateMap, sobol_arms
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 BOX = Box([-1.0, 0.0, 5.0], [1.0, 1e-3, 6.0])

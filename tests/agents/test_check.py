@@ -8,7 +8,7 @@ from gpbandits_env.agents.acquisitions import UCB
 from gpbandits_env.arrays import frozen
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, LawBroken, UnknownName
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 

@@ -11,7 +11,7 @@ from gpbandits_env import agents
 from gpbandits_env.agents.data.compression import Compression
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 NOISE_VAR = 0.025

@@ -8,7 +8,7 @@ import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern52, OnCoordinates, SquaredExponential
+from gpbandits_env.gp.kernels import Matern52, OnCoordinates, SquaredExponential
 from gpbandits_env.problem import Problem
 
 NOISE = 0.05

@@ -12,7 +12,7 @@ from gpbandits_env.agents.embeddings import (
     sequential_embedding,
 )
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 D, LOW = 40, 4

@@ -7,8 +7,8 @@ from gpbandits_env import agents
 from gpbandits_env.agents import GPAgent
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern52
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.posterior import posterior_on
 from gpbandits_env.problem import Problem
 
 

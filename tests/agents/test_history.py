@@ -7,7 +7,7 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 ARMS, KERNEL = Arms.grid(5), SquaredExponential(0.4)

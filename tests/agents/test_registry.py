@@ -8,7 +8,7 @@ import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
 from gpbandits_env.problem import Problem
 
 KWARGS = {"grid": [8], "noise_var": 0.1, "batch_size": 2}

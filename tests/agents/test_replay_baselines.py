@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import NystromPosterior
+from gpbandits_env.gp.posterior import NystromPosterior
 
 NOISE_VAR = 0.025
 

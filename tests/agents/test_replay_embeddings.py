@@ -9,7 +9,7 @@ from gpbandits_env import agents
 from gpbandits_env.agents.embeddings import HashEmbedding
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 D, ELL, NOISE, BETA = 8, 1.1, 0.01, 2.0

@@ -15,7 +15,7 @@ from scipy.stats import kstest
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern52
+from gpbandits_env.gp.kernels import Matern52
 from gpbandits_env.problem import Problem
 
 ELL, NOISE = 0.9, 0.01

@@ -11,7 +11,7 @@ from gpbandits_env.agents.optimize import Campaign
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern52
+from gpbandits_env.gp.kernels import Matern52
 from gpbandits_env.problem import Problem
 
 LOW, HIGH, NOISE = np.array([-1.0, 0.0, 2.0]), np.array([1.0, 4.0, 3.0]), 1e-3

@@ -23,9 +23,9 @@ from gpbandits_env.agents.acquisitions.schedules import (
 )
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Matern32
+from gpbandits_env.gp.kernels import Matern32
+from gpbandits_env.gp.theory import beta_subspaces
 from gpbandits_env.problem import Problem
-from gpbandits_env.theory import beta_subspaces
 
 ARMS = Problem(Arms.grid((7, 5), high=[2.0, 1.0]), Matern32(0.3), 0.1, max_norm=3.0)
 BOX = Problem(Box([0.0, -1.0, 0.0], [1.0, 3.0, 1.0]), Matern32(0.3), 0.1)

@@ -13,9 +13,10 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import gpbandits_env
-from gpbandits_env import agents, threads
+from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp import threads
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 ROOTS = tuple(str(Path(package.__file__).resolve().parent) for package in (gpbandits_env, agents))

@@ -7,7 +7,7 @@ from gpbandits_env import agents
 from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Linear, Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import Linear, Matern52, SquaredExponential
 from gpbandits_env.problem import Problem
 
 LOGARITHM = {"type": "log", "c1": 0.8, "c2": 4.0}

@@ -145,8 +145,8 @@ def test_the_reference_has_signatures_and_formulas(site):
     assert 'id="gpbandits_env.scenarios.study.run.run_study"' in read(
         site, "api/gpbandits_env.scenarios.html"
     )
-    assert read(site, "api/gpbandits_env.kernels.html").count("<math") >= 5
-    assert "<math" in read(site, "api/gpbandits_env.posterior.html")
+    assert read(site, "api/gpbandits_env.gp.kernels.html").count("<math") >= 5
+    assert "<math" in read(site, "api/gpbandits_env.gp.posterior.html")
     for page in (site / "api").glob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert ".. math::" not in text, page

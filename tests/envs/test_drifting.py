@@ -8,10 +8,10 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.domains import Arms
-from gpbandits_env.drift import Drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput
-from gpbandits_env.functions import MOTIONS, TEST_FUNCTIONS, Motion
-from gpbandits_env.kernels import Matern32, Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import Matern32, Matern52, SquaredExponential
+from gpbandits_env.rewards.drift import Drift
+from gpbandits_env.rewards.functions import MOTIONS, TEST_FUNCTIONS, Motion
 
 SAMPLERS = [
     ({"grid": [4, 3], "kernel": {"type": "se", "lengthscale": 0.5}, "sampler": s}, s)
@@ -58,7 +58,7 @@ def test_covariance_over_space_and_time(kwargs, sampler):
 
 
 def test_matern_worlds_keep_their_law(monkeypatch):
-    monkeypatch.setattr("gpbandits_env.drift.base.BLOCK", 3)  # no more are looked at
+    monkeypatch.setattr("gpbandits_env.rewards.drift.base.BLOCK", 3)  # no more are looked at
     env = gym.make(
         "gpbandits/MarkovGP-v0",
         epsilon=0.5,

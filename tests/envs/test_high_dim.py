@@ -6,7 +6,7 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.errors import GPBanditsError
-from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
 
 NAME = "gpbandits/HighDim-v0"
 

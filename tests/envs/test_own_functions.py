@@ -9,15 +9,15 @@ from gymnasium.utils.env_checker import data_equivalence
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs import Bandit, BanditEnv, BanditVectorEnv
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.functions import (
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.functions import (
     ArmFunction,
     Function,
     RewardPath,
     RewardProcess,
     StaticProcess,
 )
-from gpbandits_env.kernels import SquaredExponential
-from gpbandits_env.problem import Problem
 
 ARMS = Arms.grid(5)
 BOX = Box([0.0], [1.0])

@@ -8,9 +8,9 @@ from matplotlib._pylab_helpers import Gcf
 from matplotlib.figure import Figure
 
 from gpbandits_env import agents
-from gpbandits_env.datasets import Readings
 from gpbandits_env.envs.rendering import METADATA, RECENT
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
+from gpbandits_env.rewards.datasets import Readings
 
 ROWS = np.random.default_rng(0).normal(size=(30, 12))
 ON_MAP = Readings(ROWS, unit="mph", locations=np.random.default_rng(1).random((12, 2)))

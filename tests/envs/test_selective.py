@@ -11,9 +11,9 @@ from gymnasium.utils.env_checker import data_equivalence
 from gpbandits_env.domains import Box
 from gpbandits_env.envs import Bandit, BanditEnv, BanditVectorEnv
 from gpbandits_env.errors import InvalidInput, NotReset
-from gpbandits_env.functions import Function, StaticProcess
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.functions import Function, StaticProcess
 
 
 class Parabola(Function):

@@ -8,13 +8,13 @@ from gymnasium.vector import AutoresetMode
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.drift import Blend, MarkovDrift, Seasonal, TemporalDrift
 from gpbandits_env.envs.delays import Delays
+from gpbandits_env.envs.wrappers import DelayedRewards, ResetOptions
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.functions import MOTIONS
-from gpbandits_env.kernels import Matern52, SquaredExponential
-from gpbandits_env.temporal import PeriodicTime
-from gpbandits_env.wrappers import DelayedRewards, ResetOptions
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.temporal import PeriodicTime
+from gpbandits_env.rewards.drift import Blend, MarkovDrift, Seasonal, TemporalDrift
+from gpbandits_env.rewards.functions import MOTIONS
 
 UNEVEN = Arms(
     np.array([[x, y] for x in (0.0, 0.1, 1.0) for y in (0.0, 2.0)]),

@@ -6,7 +6,7 @@ import gpbandits_env  # noqa: F401
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs import StaticGP
 from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
-from gpbandits_env.kernels import Matern32, SquaredExponential
+from gpbandits_env.gp.kernels import Matern32, SquaredExponential
 from gpbandits_env.problem import Problem
 
 

@@ -7,10 +7,10 @@ from gymnasium.vector import AutoresetMode
 
 import gpbandits_env  # noqa: F401
 from gpbandits_env import agents
-from gpbandits_env.datasets import Readings
 from gpbandits_env.envs import Replay, Table
 from gpbandits_env.envs.table import split
 from gpbandits_env.errors import InvalidInput, MissingData, NotReset, UnknownName
+from gpbandits_env.rewards.datasets import Readings
 
 ROWS = np.random.default_rng(0).normal(np.arange(4.0), size=(30, 4))
 

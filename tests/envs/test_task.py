@@ -10,7 +10,7 @@ from gpbandits_env import agents
 from gpbandits_env.domains import Box
 from gpbandits_env.envs.task import default_kernel
 from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
-from gpbandits_env.kernels import Matern32
+from gpbandits_env.gp.kernels import Matern32
 
 
 def make(task, **kwargs):

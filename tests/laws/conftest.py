@@ -9,7 +9,7 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from gpbandits_env import agents
 from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import OnCoordinates, SquaredExponential
+from gpbandits_env.gp.kernels import OnCoordinates, SquaredExponential
 
 # The actions' kernels, and those with a factor for the effect of the context.
 PLAIN = {

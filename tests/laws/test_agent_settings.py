@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.agents.registry import OVERRIDES, agent_class
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Matern52
+from gpbandits_env.gp.kernels import Matern52
 
 
 def test_settings_of_are_the_ones_that_make_takes(laws, name):

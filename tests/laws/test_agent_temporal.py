@@ -4,7 +4,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.errors import GPBanditsError
-from gpbandits_env.temporal import temporal_from_dict
+from gpbandits_env.gp.temporal import temporal_from_dict
 
 SEASON = {"type": "quasi-periodic", "period": 4.0, "harmonics": 1, "epsilon": 0.1}
 # Those that do not, and words of the reason.

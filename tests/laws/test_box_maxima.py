@@ -9,10 +9,8 @@ from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.drift import MarkovDrift
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.functions import ContextProcess, Contexts, DriftProcess, GPOnBox
-from gpbandits_env.kernels import (
+from gpbandits_env.gp.kernels import (
     KERNELS,
     ConstantKernel,
     Linear,
@@ -25,6 +23,8 @@ from gpbandits_env.kernels import (
     SquaredExponential,
     Sum,
 )
+from gpbandits_env.rewards.drift import MarkovDrift
+from gpbandits_env.rewards.functions import ContextProcess, Contexts, DriftProcess, GPOnBox
 
 STATIONARY = [
     SquaredExponential,

@@ -10,10 +10,10 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Kernel, Linear, Stationary, check_kernel, kernel_from_dict
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.kernels import Kernel, Linear, Stationary, check_kernel, kernel_from_dict
+from gpbandits_env.gp.posterior import BoxPosterior
+from gpbandits_env.gp.samplers import box_sampler_for, sampler_for
 from gpbandits_env.problem import Problem
-from gpbandits_env.samplers import box_sampler_for, sampler_for
 
 
 @dataclass(frozen=True)

@@ -51,13 +51,14 @@ def _formula(found: re.Match[str]) -> str:
 
 def packages() -> list[str]:
     """The public packages and the modules next to them, by dotted name."""
-    found = {module.name for module in iter_modules(gpbandits_env.__path__)}
     root = Path(gpbandits_env.__file__).parent
-    installed = {"agents", "scenarios"}
-    ours = {n for n in found if (root / n).is_dir() or (root / f"{n}.py").is_file()} | installed
+    ours = {m.name for m in iter_modules([str(root)])} - ROOMS | {"agents", "scenarios"}
+    ours |= {f"{room}.{m.name}" for room in ROOMS for m in iter_modules([str(root / room)])}
     return [f"gpbandits_env.{name}" for name in sorted(ours) if not name.startswith("_")]
 
 
+# Folders of packages, each of which has its own page.
+ROOMS = {"gp", "rewards"}
 # What agents and scenarios offer in modules; their packages are found.
 MODULES = {
     "gpbandits_env.agents": (

@@ -16,7 +16,7 @@ from gpbandits_env.agents.optimize import Campaign
 from gpbandits_env.agents.registry import adapter_names
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
-from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
 from gpbandits_env.problem import Problem
 
 DOMAINS = {

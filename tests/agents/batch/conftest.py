@@ -8,7 +8,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import Matern32
+from gpbandits_env.gp.kernels import Matern32
 from gpbandits_env.problem import Problem
 
 

@@ -12,7 +12,7 @@ from scipy.stats import chi2, multivariate_normal
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 POINTS, LENGTHSCALE, NOISE_VAR = np.array([0.0, 0.25, 0.4, 1.0]), 0.3, 0.05

@@ -10,7 +10,7 @@ import numpy as np
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "mixing.md"

@@ -8,7 +8,7 @@ from gpbandits_env.agents.acquisitions.functions import Augmented, LogEI
 from gpbandits_env.agents.batch import RULES, rule_for
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Linear, Matern32, SquaredExponential
+from gpbandits_env.gp.kernels import Linear, Matern32, SquaredExponential
 from gpbandits_env.problem import Problem
 
 

@@ -6,8 +6,8 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern52
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.posterior import posterior_on
 from gpbandits_env.problem import Problem
 
 ARMS = Arms.grid(10)

@@ -13,12 +13,12 @@ from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Linear, Matern52, SquaredExponential
-from gpbandits_env.learning import HyperPriors, InputScaling, Observations, fit
-from gpbandits_env.model import Model
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.gp.kernels import Linear, Matern52, SquaredExponential
+from gpbandits_env.gp.learning import HyperPriors, InputScaling, Observations, fit
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.temporal import WienerTime
 from gpbandits_env.problem import Problem
-from gpbandits_env.temporal import WienerTime
 
 RNG = np.random.default_rng(0)
 ARMS = Arms(RNG.uniform([0, -3], [4, 9], (60, 2)))
@@ -228,7 +228,7 @@ def test_resuming_a_snapshot_equals_never_stopping():
 
 
 def refit_kernel(state):
-    from gpbandits_env.kernels import kernel_from_dict
+    from gpbandits_env.gp.kernels import kernel_from_dict
 
     return kernel_from_dict(state["model"]["kernel"])
 

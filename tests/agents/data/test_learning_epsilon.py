@@ -8,7 +8,7 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 ARMS, NOISE_VAR, MEAN = Arms.grid(25), 0.01, 2.0

@@ -6,10 +6,10 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import SquaredExponential
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.temporal import Matern32Time, TemporalSum, WienerTime
 from gpbandits_env.problem import Problem
-from gpbandits_env.temporal import Matern32Time, TemporalSum, WienerTime
 
 OBSERVED = [([0, 3], [0.4, -0.3], (0.2, 0.3)), ([1], [0.9], ()), ([3, 2], [0.6, 0.3], (0.1,))]
 

@@ -10,8 +10,8 @@ from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Matern52
-from gpbandits_env.temporal import temporal_from_dict
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.temporal import temporal_from_dict
 
 MIXED = {
     "rate": Real(1e-5, 1.0, log=True),

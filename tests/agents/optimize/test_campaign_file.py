@@ -13,7 +13,7 @@ import gpbandits_env.agents.optimize.file as campaign_file
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 
 MIXED = {
     "rate": Real(1e-5, 1.0, log=True),

@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, plots
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Matern52
+from gpbandits_env.gp.kernels import Matern52
 
 SPACE = {"rate": Real(1e-4, 1.0, log=True), "depth": Integer(1, 8), "kind": Choice(("a", "b", "c"))}
 

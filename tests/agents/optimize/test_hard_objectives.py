@@ -8,8 +8,8 @@ from gpbandits_env.agents.optimize import Campaign, Choice, Integer, minimize, m
 from gpbandits_env.agents.search import ArmSearch
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import SquaredExponential
-from gpbandits_env.posterior import posterior_for
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.gp.posterior import posterior_for
 
 SQUARE = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
 

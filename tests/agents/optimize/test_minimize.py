@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, NonlinearConstraint
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.functions.formulas import hartmann
+from gpbandits_env.rewards.functions.formulas import hartmann
 
 BRANIN = [(-5.0, 10.0), (0.0, 15.0)]
 

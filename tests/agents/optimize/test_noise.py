@@ -8,7 +8,7 @@ from gpbandits_env.agents.optimize import Campaign, Integer
 from gpbandits_env.agents.optimize.noise import pooled
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 SQUARE = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}

@@ -10,7 +10,7 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import agent_for
 from gpbandits_env.agents.registry import AGENTS
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern52
+from gpbandits_env.gp.kernels import Matern52
 
 MIXED = {
     "two": {"x": (0.0, 1.0), "n": Integer(1, 9000)},

@@ -10,8 +10,8 @@ from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.candidates import HeldCandidates
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Matern52, SquaredExponential
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.posterior import BoxPosterior
 
 GRID = {1: 20001, 2: 301, 3: 61}
 ACQUISITIONS = {

@@ -16,8 +16,8 @@ from gpbandits_env.agents.search.candidates import (
     spread,
 )
 from gpbandits_env.domains import Box
-from gpbandits_env.kernels import Matern52
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.posterior import BoxPosterior
 
 
 @pytest.mark.parametrize("dim", [1, 3, 20, 21, 200])

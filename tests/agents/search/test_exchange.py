@@ -8,8 +8,8 @@ from gpbandits_env.agents.acquisitions import UCB, LogEI
 from gpbandits_env.agents.optimize import Choice, Integer, Real, Space
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.exchange import alternated
-from gpbandits_env.kernels import Matern52
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.posterior import BoxPosterior
 
 MIXED = Space(
     {

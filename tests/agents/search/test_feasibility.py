@@ -18,8 +18,8 @@ from gpbandits_env.agents.acquisitions import (
 from gpbandits_env.agents.optimize import Integer, Space
 from gpbandits_env.agents.search import search_for
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.kernels import Matern52
-from gpbandits_env.posterior import BoxPosterior, posterior_for
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.posterior import BoxPosterior, posterior_for
 from gpbandits_env.problem import Problem
 
 BOX = Box(np.zeros(2), np.ones(2))

@@ -16,8 +16,8 @@ from gpbandits_env.agents.search.round import (
 )
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Linear, Matern32, Matern52, SquaredExponential
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.gp.kernels import Linear, Matern32, Matern52, SquaredExponential
+from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 
 BOX = Box(np.array([0.0, -2.0]), np.array([1.0, 3.0]))

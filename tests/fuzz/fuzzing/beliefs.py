@@ -10,8 +10,8 @@ from fuzzing.declared import spoilt
 from fuzzing.values import pick
 
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.kernels import Matern52, SquaredExponential
-from gpbandits_env.posterior import BoxPosterior, NystromPosterior, posterior_for, posterior_on
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.posterior import BoxPosterior, NystromPosterior, posterior_for, posterior_on
 
 ARMS = Arms.grid((4, 3))
 BOX = Box([0.0, 0.0], [1.0, 2.0])

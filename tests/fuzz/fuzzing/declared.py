@@ -12,11 +12,8 @@ from gpbandits_env.agents.acquisitions.schedules import SCHEDULES, schedule_for
 from gpbandits_env.agents.batch import RULES, rule_for
 from gpbandits_env.agents.data.compression import COMPRESSIONS, compression_for
 from gpbandits_env.agents.search import search_for
-from gpbandits_env.datasets import check_table
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.drift import as_drift
-from gpbandits_env.functions import MOTIONS, AnalyticProcess
-from gpbandits_env.kernels import (
+from gpbandits_env.gp.kernels import (
     Empirical,
     Kernel,
     Linear,
@@ -25,13 +22,16 @@ from gpbandits_env.kernels import (
     SquaredExponential,
     kernel_from_dict,
 )
-from gpbandits_env.learning import diagnose
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.gp.learning import diagnose
+from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.datasets import check_table
+from gpbandits_env.rewards.drift import as_drift
+from gpbandits_env.rewards.functions import MOTIONS, AnalyticProcess
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
 from gpbandits_env.scenarios.metrics import Panel
-from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 
 ARMS = Arms.grid((3, 2))
 PROBLEM = Problem(ARMS, SquaredExponential(0.3), 0.05, horizon=20)

@@ -21,7 +21,7 @@ from gpbandits_env.agents import Agent
 from gpbandits_env.agents.registry import OVERRIDES
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import OnCoordinates, SquaredExponential
+from gpbandits_env.gp.kernels import OnCoordinates, SquaredExponential
 from gpbandits_env.problem import Problem
 
 ARMS = Arms.grid((3, 2))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.kernels import Matern52
+from gpbandits_env.gp.kernels import Matern52
 
 # Sizes so large that nothing can be allocated for them: a refusal costs no memory.
 HUGE = (10**18, 2**63 - 1, 2**63, -(2**63), 10**30, 10**400)

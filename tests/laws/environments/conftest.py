@@ -8,7 +8,7 @@ from gymnasium.utils.env_checker import data_equivalence
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.envs import drawing
 from gpbandits_env.envs import episode as episodes
-from gpbandits_env.functions import context as contexts
+from gpbandits_env.rewards.functions import context as contexts
 
 # Noise and contexts are drawn this many rounds ahead, instead of 256, so that few rounds pass the
 # end of a block. It is longer than the table.

@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpbandits_env import theory
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp import theory
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import get
 from gpbandits_env.scenarios.findings.bounds import ModelOrderBound, Theorem32

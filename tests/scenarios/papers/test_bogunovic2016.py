@@ -5,11 +5,12 @@ import pytest
 from click.testing import CliRunner
 
 from gpbandits_env import agents
-from gpbandits_env.datasets import Readings
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, MissingData
-from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.theory import time_varying
 from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.datasets import Readings
 from gpbandits_env.scenarios import Scenario, get
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.findings.bounds import Theorem42, Theorem43, Theorem43Blocks
@@ -21,7 +22,6 @@ from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.rehearsal import resolved
 from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
 from gpbandits_env.scenarios.study.tuning import training_rows, tune
-from gpbandits_env.theory import time_varying
 from tools import figures
 
 ALL = [s for s in bogunovic2016.SCENARIOS if isinstance(s, Scenario)]

@@ -4,10 +4,11 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from gpbandits_env import agents, theory
+from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.gp import theory
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import get
 from gpbandits_env.scenarios.findings import WithinPublished

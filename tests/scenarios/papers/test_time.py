@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.datasets import Readings
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import Empirical
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.gp.kernels import Empirical
+from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.temporal import temporal_from_dict
+from gpbandits_env.rewards.datasets import Readings
 from gpbandits_env.scenarios.registry import get
-from gpbandits_env.temporal import temporal_from_dict
 from tools import seasons as tool
 from tools.seasons import choose_season, seasons
 

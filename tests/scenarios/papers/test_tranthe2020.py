@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.posterior import BoxPosterior
-from gpbandits_env.posterior.subspaces import Subspaces
+from gpbandits_env.gp.posterior import BoxPosterior
+from gpbandits_env.gp.posterior.subspaces import Subspaces
 from gpbandits_env.scenarios import get
 from gpbandits_env.scenarios.papers import tranthe2020
 from gpbandits_env.scenarios.results.report import report

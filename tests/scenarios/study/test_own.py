@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from gpbandits_env.agents import GPAgent
 from gpbandits_env.agents.acquisitions import LCB
-from gpbandits_env.drift import DRIFTS, Drift
+from gpbandits_env.rewards.drift import DRIFTS, Drift
 
 class Cautious(GPAgent):
     def __init__(self, problem, rng, **parts):
@@ -109,7 +109,7 @@ import threading
 from dataclasses import dataclass
 from gpbandits_env.agents import GPAgent
 from gpbandits_env.agents.acquisitions import LCB
-from gpbandits_env.drift import DRIFTS, Drift
+from gpbandits_env.rewards.drift import DRIFTS, Drift
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.results.store import Store

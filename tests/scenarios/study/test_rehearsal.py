@@ -14,11 +14,11 @@ from threadpoolctl import threadpool_limits
 
 from gpbandits_env.envs import gp
 from gpbandits_env.errors import StoreError
+from gpbandits_env.gp.threads import blas_threads
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import rehearsal, run_study
 from gpbandits_env.scenarios.study.rehearsal import changed, rehearse
 from gpbandits_env.scenarios.study.runner import forget_environments, make_agent
-from gpbandits_env.threads import blas_threads
 
 READINGS = 20.0 + np.random.default_rng(7).standard_normal((900, 40)).cumsum(axis=1)
 REPLAY = Scenario(

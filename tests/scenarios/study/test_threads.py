@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.scenarios.registry import get
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry
 from gpbandits_env.scenarios.study import run_study, run_trial
-from gpbandits_env.threads import one_blas_thread
 
 SCENARIO = get("srinivas2010/se-1d").select(["gp-ucb", "ei"], horizon=60)
 TRIALS = [(label, trial) for label in ("gp-ucb", "ei") for trial in range(4)]

@@ -1,0 +1,1 @@
+"""Gaussian processes: what an agent may know and compute."""

@@ -1,0 +1,160 @@
+"""The most likely values of some parameters, by L-BFGS-B from several starts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.gp.learning.likelihood import Likelihood, PointLikelihood, SeriesLikelihood
+from gpbandits_env.gp.learning.priors import LogNormal
+
+MOST_EPSILON = 0.999
+# Starts from slow to fast drift: the likelihood in epsilon may have a maximum at either end.
+EPSILON_STARTS = (0.003, 0.03, 0.3)
+# Under priors, the starts after the first are these factors times the centers of the priors: smooth
+# with little noise, rough with little noise, smooth with much noise.
+STARTS: tuple[Mapping[str, float], ...] = (
+    {},
+    {"lengthscale": 0.25},
+    {"lengthscale": 2.0, "noise_var": 30.0},
+    {"lengthscale": 0.25, "variance": 3.0, "noise_var": 0.03},
+    {"lengthscale": 4.0, "variance": 3.0},
+)
+# The names of parameters with priors that do not depend on the given value.
+USUAL = {"lengthscale", "variance", "noise_var"}
+# Multiples of the value of any other parameter, for another start: the likelihood of a period has a
+# maximum at each alias, and a search may end at any of them.
+MULTIPLES = np.linspace(-np.log(2.0), np.log(2.0), 41)
+# The largest number of evaluations of a search, and of one that improves on the last model.
+LONG, SHORT = 60, 16
+# Without priors, a logarithm may move this far from its start (a factor of 3000), which keeps fits
+# to few data sane.
+REACH = 8.0
+
+
+class LearnedParameter(NamedTuple):
+    """A positive hyper-parameter, learned as the logarithm of value / unit."""
+
+    word: str
+    value: float
+    free: bool
+    prior: LogNormal | None = None
+    unit: float = 1.0
+
+    @property
+    def limits(self) -> Array:
+        """The bounds of the logarithm."""
+        prior = self.prior
+        return np.log([prior.low, prior.high]) if prior else np.array([-REACH, REACH])
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """The best result of several searches: the parameters and the likelihood."""
+
+    theta: Array
+    epsilon: float
+    at: Likelihood
+    starts: tuple[float, ...]
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class Climbs:
+    """L-BFGS-B within bounds on the free entries of u = (sqrt(epsilon), log(value / unit), ...).
+
+    The parameters are those of the kernel, in the order of the likelihood, and the noise.
+    ``drifts`` says whether epsilon is learned.
+    """
+
+    likelihood: PointLikelihood | SeriesLikelihood
+    parameters: tuple[LearnedParameter, ...]
+    epsilon: float
+    drifts: bool
+
+    def best(self, starts: int) -> Climbed:
+        """The best result of searches from the current values and from the prior centers.
+
+        With 0 starts, it is the result of one short search from the current values.
+        """
+        given = np.log([p.value / p.unit for p in self.parameters])
+        if not starts:
+            u, value, count = self._climb(np.array([self.epsilon**0.5, *given]), SHORT)
+            return Climbed(*self._values(u), self._at(u), (value,), count)
+        firsts = [given]
+        if any(p.prior for p in self.parameters):
+            firsts += [self._centre(factors, given) for factors in STARTS[: starts - 1]]
+            for first in (given, self._centre({"noise_var": 10.0}, given)):
+                firsts += self._multiples(first)
+        epsilons = EPSILON_STARTS if self.drifts else (self.epsilon,)
+        ends = [
+            self._climb(np.array([epsilons[i % len(epsilons)] ** 0.5, *firsts[i % len(firsts)]]))
+            for i in range(max(len(firsts), len(epsilons)))
+        ]
+        u, _, _ = max(ends, key=lambda end: end[1])
+        theta, epsilon = self._values(u)
+        values, counts = tuple(end[1] for end in ends), sum(end[2] for end in ends)
+        return Climbed(theta, epsilon, self._at(u), values, counts)
+
+    def _centre(self, factors: Mapping[str, float], given: Array) -> Array:
+        """The prior centers times factors for free parameters; given values for the others."""
+        u = given.copy()
+        for i, p in enumerate(self.parameters):
+            if p.free and p.prior:
+                u[i] = np.log(p.prior.median * factors.get(p.word, 1.0))
+        return u
+
+    def _multiples(self, first: Array) -> list[Array]:
+        """Another start for each unusual parameter, at its most likely multiple."""
+        firsts = []
+        for i, p in enumerate(self.parameters):
+            if p.free and p.prior and p.word not in USUAL:
+                moved = first + np.outer(MULTIPLES, np.eye(len(first))[i])
+                scores = p.prior(moved[:, i])[0]
+                scores += [self._at(np.array([self.epsilon**0.5, *u])).value for u in moved]
+                firsts.append(moved[int(np.nanargmax(scores))])
+        return firsts
+
+    def _values(self, u: Array) -> tuple[Array, float]:
+        theta = np.array([p.unit for p in self.parameters]) * np.exp(u[1:])
+        return theta, float(u[0] ** 2) if self.drifts else self.epsilon
+
+    def _at(self, u: Array) -> Likelihood:
+        theta, epsilon = self._values(u)
+        return self.likelihood(theta[:-1], float(theta[-1]), epsilon)
+
+    def _climb(self, first: Array, most: int = LONG) -> tuple[Array, float, int]:
+        """The end of a search, its objective and the number of evaluations."""
+        free = np.array([self.drifts, *(p.free for p in self.parameters)])
+        limits = np.array([(0.0, MOST_EPSILON**0.5), *(p.limits for p in self.parameters)])[free]
+        groups: dict[LogNormal, list[int]] = {}
+        for i, p in enumerate(self.parameters, 1):
+            if p.free and p.prior:
+                groups.setdefault(p.prior, []).append(i)
+        u = first.copy()
+
+        def objective(moved: Array) -> tuple[float, Array]:
+            u[free] = moved
+            value, slope, _ = self._at(u)
+            slope[0] *= 2.0 * u[0]
+            for prior, at in groups.items():
+                density, rise = prior(u[at])
+                value += float(density.sum())
+                slope[at] += rise
+            # The line search of L-BFGS-B backs off from a value this large.
+            return (-value, -slope[free]) if np.isfinite(value) else (1e25, 0.0 * moved)
+
+        end = minimize(
+            objective,
+            np.clip(first[free], *limits.T),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=limits.tolist(),
+            # Under a prior, the maximum need not be accurate to the last digit.
+            options={"maxfun": most, "ftol": 1e-8, "gtol": 1e-4} if groups else {},
+        )
+        u[free] = end.x
+        return u, -float(end.fun), int(end.nfev)

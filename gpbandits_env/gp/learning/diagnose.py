@@ -1,0 +1,401 @@
+"""Do these data drift? Static, resetting, drifting, smooth, periodic and seasonal models.
+
+The first part of the readings determines the means and covariance of the arms, the noise, epsilon,
+the temporal kernels and the block length of the resetting model. On the rest, every model predicts
+each row from the rows before it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from gpbandits_env.arrays import LARGEST, Array, Plain, finite_array, numbers, positive
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Empirical
+from gpbandits_env.gp.learning.climbs import MOST_EPSILON
+from gpbandits_env.gp.learning.data import Series
+from gpbandits_env.gp.learning.fit import epsilon_interval, fit, usual_gap
+from gpbandits_env.gp.learning.likelihood import log_marginal_likelihood
+from gpbandits_env.gp.learning.time import TimeFit
+from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profiles, markov_basis
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.temporal import (
+    MarkovTime,
+    Matern32Time,
+    PeriodicTime,
+    TemporalKernel,
+    TemporalSum,
+    epsilon_per,
+)
+
+BAND = 0.95
+LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
+# The harmonics of a season, and the rates from which searches start.
+HARMONICS, LEAST_RATE, MOST_RATE = 2, 1e-4, 0.9
+MOST_FREQUENCIES = 2000
+# The noise variance from which searches start, as a share of the variance of an arm.
+LEAST_NOISE = 0.05
+# The parameters that are not learned, and the steps of a search.
+FIXED, ITERATIONS = {"periodic": "lengthscale", "seasonal": "kernels.0.lengthscale"}, 15
+EQUALLY_COMPLEX = {"drifting", "smooth"}
+BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+@dataclass(frozen=True)
+class ModelScore:
+    """How well one model predicts the readings that it was not trained on.
+
+    Attributes:
+        name: "static", "resetting", "drifting", "smooth" (Matern 3/2 in time), "periodic" or
+            "seasonal" (the sum of a periodic and a Markov part).
+        epsilon: the drift that the model assumes, per unit of time.
+        block: the number of rows after which the model resets; None for never.
+        log_score: the mean predictive log density of a reading, in nats; larger is better.
+        coverage: the fraction of readings inside the 95% predictive band.
+        temporal: the temporal kernel as a dict, if the model has one.
+    """
+
+    name: str
+    epsilon: float
+    block: int | None
+    log_score: float
+    coverage: float
+    temporal: Plain | None = None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `diagnose` found.
+
+    Attributes:
+        epsilon: the value with the largest marginal likelihood on the training rows.
+        interval: the 95% likelihood-ratio interval of epsilon.
+        unknown: what the training rows do not tell about epsilon, a sentence; empty if they bound
+            it on both sides.
+        noise_var: the noise variance of a reading, given or learned.
+        models: the scores of the models on the test rows, from simple to complex.
+        recommended: the name of the model to use.
+        reason: a sentence that explains the recommendation.
+        rows: the numbers of (training, test) rows.
+    """
+
+    epsilon: float
+    interval: tuple[float, float]
+    unknown: str
+    noise_var: float
+    models: tuple[ModelScore, ...]
+    recommended: str
+    reason: str
+    rows: tuple[int, int]
+
+    def to_dict(self) -> Plain:
+        """A dict of plain numbers and strings, for JSON."""
+        return asdict(self)
+
+
+def diagnose(
+    values: ArrayLike,
+    times: ArrayLike | None = None,
+    *,
+    noise_var: float | None = None,
+    train_fraction: float = 0.6,
+    mean: ArrayLike | None = None,
+    covariance: ArrayLike | None = None,
+) -> Diagnosis:
+    """Analyze how a table of readings varies in time.
+
+    A season is looked for where the training rows have two periods of it; its period is where their
+    periodogram is largest.
+
+    Cost: O(n^2) per reading for n arms, and with a season about 50 times as much; 500 rows of 50
+    arms take about half a minute.
+
+    Args:
+        values: (T, n) one row per time and one column per arm; NaN where a reading is missing. The
+            model is trained on rows without gaps, of which at least 10 are needed.
+        times: (T,) increasing, 0, 1, ... by default. Their unit must not be much longer than the
+            time from one row to the next, because epsilon is at most 0.999 per unit. Dates become
+            numbers by `datasets.hours`.
+        noise_var: the noise variance of a reading; learned by default.
+        train_fraction: the fraction of rows, from the start, to train on.
+        mean: (n,) the means of the arms, or one number; learned by default.
+        covariance: (n, n) the covariance of the arms. By default mean and covariance are learned
+            with epsilon by restricted likelihood (see `unknown_moments`): the sample covariance of
+            a series that varies slowly is too small, and epsilon too large with it.
+    Raises:
+        InvalidInput: there are too few rows, a column never varies, a reading is infinite, or the
+            times decrease or are all equal.
+    """
+    table, stamps = _checked(values, times)
+    # All bounds and starts suit rows that are one unit of time apart, or less.
+    unit = usual_gap([stamps])
+    stamps = stamps / unit
+    split = round(positive(train_fraction, "train_fraction") * len(table))
+    whole_rows = np.flatnonzero(np.isfinite(table[:split]).all(axis=1))
+    tests = int(np.isfinite(table[split:]).any(axis=1).sum())
+    if len(whole_rows) < 10 or tests < 5:
+        raise InvalidInput(
+            "diagnose needs at least 10 training rows without a gap and 5 test rows with a "
+            f"reading, got {len(whole_rows)} and {tests}"
+        )
+    if stamps[whole_rows[0]] == stamps[whole_rows[-1]]:
+        raise InvalidInput(
+            f"all training rows have the time {stamps[0] * unit:g}: give times that differ, "
+            "or none for 0, 1, ..."
+        )
+    centre, spread = _moments(table[whole_rows], mean, covariance)
+    start = 0.05 * float(np.diag(spread).mean()) if noise_var is None else noise_var
+    model = Model(Empirical(spread), positive(start, "noise_var"), centre)
+    train = [Series(table[whole_rows], stamps[whole_rows])]
+    learn = ("epsilon",) if noise_var is not None else ("epsilon", "noise_var")
+    if mean is None or covariance is None:
+        given = (
+            None if mean is None else centre,
+            None if covariance is None else spread,
+            noise_var,
+        )
+        found, interval = _unknown_moments(model, train, given)
+    else:
+        found = fit(model, train, learn=learn).model
+        interval = epsilon_interval(
+            lambda e: log_marginal_likelihood(replace(found, epsilon=e), train)[0], found.epsilon
+        )
+
+    past, future = (table[:split], stamps[:split]), (table[split:], stamps[split:])
+    block = max(BLOCKS, key=lambda n: _score(found, *past, 0.0, n)[0].mean())
+    static = replace(found, epsilon=0.0)
+    models = {"static": static, "resetting": static, "drifting": found}
+    models |= _in_time(found, train, learn)
+    scores = {
+        name: _score(m, *future, m.epsilon, block if name == "resetting" else None)
+        for name, m in models.items()
+    }
+    judged = tuple(
+        ModelScore(
+            name,
+            epsilon_per(1.0 / unit, models[name].epsilon),
+            block if name == "resetting" else None,
+            float(logs.mean()),
+            float(inside.mean()),
+            _temporal(name, models[name].temporal, unit),
+        )
+        for name, (logs, inside) in scores.items()
+    )
+    name, reason = _recommend({name: logs for name, (logs, _) in scores.items()})
+    low, high = (e if e >= MOST_EPSILON else epsilon_per(1.0 / unit, e) for e in interval)
+    return Diagnosis(
+        epsilon_per(1.0 / unit, found.epsilon),
+        (low, high),
+        _unknown(interval),
+        found.noise_var,
+        judged,
+        name,
+        reason,
+        (len(whole_rows), len(future[0])),
+    )
+
+
+def _unknown_moments(
+    model: Model,
+    train: Sequence[Series],
+    given: tuple[Array | None, Array | None, float | None],
+) -> tuple[Model, tuple[float, float]]:
+    """The most likely drifting model without known means and covariance, and epsilon's interval.
+
+    ``given`` are those that are known, as `MomentsSearch` takes them.
+
+    Where the readings vary by noise alone, the function is that of their means, with the
+    uncertainty of these, and epsilon may have any value.
+    """
+    (rows,) = train
+    search = MomentsSearch(rows.values, *given)
+    if not search.rank:
+        sample = np.cov(rows.values.T).reshape((rows.values.shape[1],) * 2)
+        noise_var = float(np.diag(sample).mean()) if given[2] is None else given[2]
+        spread = Empirical(sample / len(rows.values)) if given[1] is None else model.kernel
+        return replace(model, kernel=spread, noise_var=noise_var), (0.0, MOST_EPSILON)
+    (profile,) = epsilon_profiles(rows.times, [search])
+    search.at(markov_basis(rows.times, max(profile.epsilon, float(profile.epsilons[0]))))
+    return search.model(profile.epsilon), profile.interval()
+
+
+def _unknown(interval: tuple[float, float]) -> str:
+    """What an interval of epsilon leaves open."""
+    slow, fast = interval[0] == 0.0, interval[1] >= MOST_EPSILON
+    if slow and fast:
+        return (
+            "these rows say nothing about epsilon: what varies in them cannot be told from noise, "
+            "or they are too few"
+        )
+    if slow:
+        return (
+            "these rows do not exclude epsilon = 0: they are too few to tell a drift this slow "
+            "from no return to the mean, or from no drift; only the upper end is known"
+        )
+    if fast:
+        return (
+            "these rows do not exclude a new function in every row (epsilon near 1); only the "
+            "lower end is known"
+        )
+    return ""
+
+
+def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dict[str, Model]:
+    """The models with a temporal kernel, from simple to complex, fitted to the training rows.
+
+    If the noise is learned, so is the drifting model once more, with the same means and covariance:
+    the joint search may have explained all noise as drift, and from no noise a local search does
+    not find any, so that all of these start with some. It is learned once more where epsilon is 0
+    too: the covariance may be that of a drift too slow to return to its mean.
+    """
+    (rows,) = train
+    span = float(rows.times[-1] - rows.times[0])
+    rate = min(max(model.epsilon, LEAST_RATE), MOST_RATE)
+    # The lengthscale of a Matern 3/2 kernel with the correlation of the Markov drift at half.
+    smooth = Matern32Time(2.0 * np.log(2.0) / -np.log1p(-rate))
+    starts: dict[str, TemporalKernel] = {"smooth": smooth}
+    least = 0.0
+    if "noise_var" in learn or not model.epsilon:
+        starts = {"drifting": MarkovTime(rate)} | starts
+    if "noise_var" in learn:
+        least = LEAST_NOISE * float(rows.values.var(axis=0).mean())
+    if (period := dominant_period(rows)) is not None and 2.0 * period <= span:
+        season = PeriodicTime(period, harmonics=HARMONICS)
+        starts["periodic"] = season
+        starts["seasonal"] = TemporalSum((season, MarkovTime(rate)))
+    start = replace(model, epsilon=0.0, noise_var=max(model.noise_var, least))
+    found = {}
+    for name, kernel in starts.items():
+        words = [f"temporal.{own}" for own in kernel.parameters() if own != FIXED.get(name)]
+        words += [word for word in learn if word == "noise_var"]
+        search = TimeFit(replace(start, temporal=kernel), train, words)
+        found[name] = search.best(ITERATIONS)[0]
+        if isinstance(drift := found[name].temporal, MarkovTime):
+            found[name] = replace(found[name], epsilon=drift.epsilon, temporal=None)
+    return found
+
+
+def _temporal(name: str, kernel: TemporalKernel | None, unit: float) -> Plain | None:
+    """The temporal kernel of a model, as a dict; ``unit`` units of time are one of its own."""
+    if kernel is None:
+        return None
+    own = {}
+    for key, value in kernel.parameters().items():
+        if key.endswith("epsilon"):
+            own[key] = epsilon_per(1.0 / unit, value)
+        elif key.endswith(("period", "lengthscale")) and key != FIXED.get(name):
+            own[key] = value * unit
+    return kernel.with_parameters(own).to_dict()
+
+
+def dominant_period(rows: Series) -> float | None:
+    """The period with the largest mean periodogram of the arms; None if that is the longest one.
+
+    The periods are between four median gaps and half of the series. A series without a season has
+    most of its power in the longest ones. Each arm is standardized, and the times may be irregular
+    (Lomb-Scargle).
+    """
+    # The import takes longer than that of the whole library.
+    from scipy.signal import lombscargle
+
+    times = rows.times - rows.times[0]
+    gaps = np.diff(times)
+    span, gap = float(times[-1]), float(np.median(gaps[gaps > 0.0])) if gaps.any() else 0.0
+    if not gap or span < 16.0 * gap:
+        return None
+    count = min(int(4.0 * span / (4.0 * gap)), MOST_FREQUENCIES)
+    frequencies = np.linspace(2.0 / span, 1.0 / (4.0 * gap), max(count, 2))
+    centred = rows.values - rows.values.mean(axis=0)
+    scaled = centred / np.maximum(centred.std(axis=0), np.finfo(float).tiny)
+    power = sum(lombscargle(times, y, 2.0 * np.pi * frequencies) for y in scaled.T)
+    best = int(np.argmax(power))
+    return float(1.0 / frequencies[best]) if best else None
+
+
+def _score(
+    model: Model, rows: Array, times: Array, epsilon: float, block: int | None
+) -> tuple[Array, Array]:
+    """One-step predictions: the mean log density of each row, and the fraction in the band.
+
+    Rows without a reading are skipped.
+    """
+    rows = rows - model.prior_mean
+    arms = Arms(np.arange(float(rows.shape[1])))
+    posterior = posterior_on(arms, model.kernel, model.noise_var, temporal=model.temporal)
+    half_width = ndtri(0.5 + 0.5 * BAND)
+    logs, inside = [], []
+    for t, row in enumerate(rows):
+        if t and block is not None and t % block == 0:
+            posterior.forget()
+        elif t and (epsilon or model.temporal is not None):
+            posterior.advance(epsilon, float(times[t] - times[t - 1]))
+        seen = np.flatnonzero(np.isfinite(row))
+        if len(seen):
+            gap = row[seen] - posterior.mean[seen]
+            sd = np.sqrt(posterior.var[seen] + model.noise_var)
+            logs.append(np.mean(-0.5 * (gap / sd) ** 2 - LOG_ROOT_TWO_PI - np.log(sd)))
+            inside.append((np.abs(gap) <= half_width * sd).mean())
+        posterior.condition(seen, row[seen])
+    return np.array(logs), np.array(inside)
+
+
+def _recommend(logs: dict[str, Array]) -> tuple[str, str]:
+    """The best model, or a simpler one that predicts equally well, and the reason.
+
+    The order of complexity is that of the models; a drifting and a smooth one are equally complex.
+    A gain counts if it exceeds two standard errors of the paired differences.
+    """
+    order = tuple(logs)
+    best = max(order, key=lambda name: float(logs[name].mean()))
+    for simpler in order[: order.index(best)]:
+        if {simpler, best} == EQUALLY_COMPLEX:
+            continue
+        gain = logs[best] - logs[simpler]
+        error = float(gain.std(ddof=1) / np.sqrt(len(gain)))
+        if float(gain.mean()) <= 2.0 * error:
+            return simpler, (
+                f"{best} predicts better by {gain.mean():.3g} nats per reading, which is within "
+                f"two standard errors ({error:.2g} each): the simpler model is enough"
+            )
+    rest = [name for name in order if name != best]
+    gains = ", ".join(f"{float((logs[best] - logs[n]).mean()):.3g} over {n}" for n in rest)
+    return best, f"it predicts the next readings best, by {gains} (nats per reading)"
+
+
+def _moments(
+    train: Array, mean: ArrayLike | None, covariance: ArrayLike | None
+) -> tuple[Array, Array]:
+    """The mean (n,) and covariance (n, n) of the arms, as given or from the training rows."""
+    n = train.shape[1]
+    centre = train.mean(axis=0) if mean is None else finite_array(mean, "mean")
+    spread = np.cov(train.T) if covariance is None else finite_array(covariance, "covariance")
+    spread = spread.reshape(n, n) if spread.size == n * n else spread
+    if centre.shape not in ((), (n,)) or spread.shape != (n, n):
+        raise InvalidInput(
+            f"mean must have shape ({n},) and covariance ({n}, {n}), got {centre.shape} and "
+            f"{spread.shape}"
+        )
+    if not (np.diag(spread) > 0).all():
+        column = int(np.argmin(np.diag(spread)))
+        raise InvalidInput(
+            f"column {column} (counted from 0) never varies in the training rows; leave it out"
+        )
+    return centre, spread
+
+
+def _checked(values: ArrayLike, times: ArrayLike | None) -> tuple[Array, Array]:
+    table = numbers(values, "values")
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2 or table.size == 0:
+        raise InvalidInput(f"values must be a table (T, n), got shape {table.shape}")
+    if (np.abs(table) > LARGEST).any():
+        raise InvalidInput("values must be numbers, or NaN where missing; got infinity")
+    stamps = np.arange(float(len(table))) if times is None else finite_array(times, "times", ndim=1)
+    if len(stamps) != len(table) or (np.diff(stamps) < 0).any():
+        raise InvalidInput(f"times must be {len(table)} increasing numbers, one per row")
+    return table, stamps

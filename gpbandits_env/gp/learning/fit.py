@@ -1,0 +1,392 @@
+"""Learning a model: its kernel's hyper-parameters, its noise, its mean and its drift."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import brentq
+
+from gpbandits_env.arrays import Array, IntArray, listed, positive, whole
+from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.learning.climbs import MOST_EPSILON, Climbed, Climbs, LearnedParameter
+from gpbandits_env.gp.learning.data import Observations, Series
+from gpbandits_env.gp.learning.likelihood import (
+    Covariances,
+    KernelCovariances,
+    PointLikelihood,
+    RadialCovariances,
+    SeriesLikelihood,
+    below_one,
+    one_mean,
+)
+from gpbandits_env.gp.learning.priors import HyperPriors
+from gpbandits_env.gp.learning.scaling import OutputScaling
+from gpbandits_env.gp.learning.time import TimeFit
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.temporal import epsilon_per
+
+# Twice the drop in log likelihood: the 95% chi-squared quantile with 1 degree of freedom.
+CHI2_95 = 3.841458820694124
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What was learned.
+
+    Attributes:
+        model: the model with the learned values, in the units of the data.
+        log_likelihood: the log likelihood at these values, in nats; under priors, that of the
+            standardized rewards.
+        starts: the log likelihood (under priors: the log posterior density, up to a constant)
+            reached from each start.
+        evaluations: the number of likelihood evaluations over all starts.
+    """
+
+    model: Model
+    log_likelihood: float
+    starts: tuple[float, ...]
+    evaluations: int
+
+
+def learnable(kernel: Kernel, learn: Iterable[str]) -> frozenset[str]:
+    """The parameters that words stand for: kernel parameters, "noise_var", "mean", "epsilon".
+
+    Raises:
+        UnknownName: a word stands for none of these; see `fit`.
+    """
+    meanings: dict[str, set[str]] = {word: {word} for word in ("noise_var", "mean", "epsilon")}
+    for name in kernel.parameters():
+        stem, _, last = name.rpartition(".")
+        for word in {"kernel", name, stem if last.isdigit() else name}:
+            meanings.setdefault(word, set()).add(name)
+    names: set[str] = set()
+    for word in learn:
+        names |= meanings[one_of(word, meanings, "hyper-parameter to learn")]
+    return frozenset(names)
+
+
+def by_coordinate(
+    kernel: Kernel, names: frozenset[str], dim: int
+) -> tuple[Kernel, frozenset[str]] | None:
+    """A kernel with one lengthscale per coordinate, and the names of its learned parameters.
+
+    The result is None if no such kernel is needed: in one dimension, if the kernel already has one
+    lengthscale per coordinate, if no lengthscale is learned, or if only a lengthscale and a
+    variance are learned.
+
+    Raises:
+        InvalidInput: the kernel does not accept one lengthscale per coordinate.
+    """
+    known = kernel.parameters().keys()
+    scales = {name for name in known if "lengthscale" in name.split(".")}
+    fixed = scales and not any(name.endswith("lengthscale") for name in names)
+    if dim == 1 or not names & known or fixed or _by_scales(kernel, names):
+        return None
+    try:
+        apart = kernel.with_lengthscale(lambda ell: tuple(np.broadcast_to(ell, dim).tolist()))
+        apart(np.zeros((2, dim)))
+    except (TypeError, ValueError):
+        apart = kernel
+    own = apart.parameters().keys()
+    if own == known:
+        raise InvalidInput(
+            f"ard needs a kernel with a lengthscale for each coordinate, but {kernel.type_name!r} "
+            "does not accept one: omit ard, or implement its method with_lengthscale(change)"
+        )
+    return apart, names | {name for name in own if name.rpartition(".")[0] in names}
+
+
+def fit(
+    model: Model,
+    data: Observations | Sequence[Series],
+    *,
+    learn: Sequence[str] = ("kernel", "noise_var"),
+    priors: HyperPriors | None = None,
+    ard: bool | Sequence[int] = False,
+    starts: int = 2,
+) -> Fitted:
+    """The most likely values of some hyper-parameters; the others keep the values of the model.
+
+    The search starts at the model. Under priors, further starts are the centers of the priors and
+    multiples of them, and with ``ard`` the best isotropic kernel. Epsilon has three starts.
+
+    Cost: O(n^3) per evaluation, 1.5 ms for a stationary kernel at n = 200 in any dimension. With
+    ``ard`` there is also O(n^2 d); other kernels need an n x n matrix per parameter. Series of T
+    readings of n arms cost O(n T).
+
+    Args:
+        model: the start of the search; its noise may be 0 only if noise is learned under priors.
+        data: observations, or independent series of all arms (the kernel is then a kernel of arm
+            indices, such as `Empirical`, and is not learned).
+        learn: names of the kernel's parameters, "kernel" for all of them, "lengthscale" for one or
+            all of several; "noise_var"; "mean" (the best constant at every step); "epsilon". For a
+            model with a temporal kernel: "temporal", "temporal.NAME" and "noise_var" (see
+            `TimeFit`).
+        priors: priors and bounds for scaled inputs and rewards, which give the maximum a
+            posteriori. Without priors, the likelihood is maximized within a factor of 3000.
+        ard: under priors, learn one lengthscale per coordinate instead of one for all; or, for a
+            radial kernel, the number of the group of each coordinate, (d,), counted from 0: the
+            coordinates of a group share their lengthscale.
+        starts: under priors, the number of starts, 1 to 6; or 0 for one short search from the
+            model, whose result may be less likely than the maximum near it.
+    Raises:
+        InvalidInput: there is nothing to learn, the shapes do not agree, or a number is out of
+            range.
+        UnknownName: a word in ``learn`` names no hyper-parameter of the model.
+
+    The likelihood of some parameters, such as a period, has many maxima. Under priors, multiples of
+    the given value from 1/2 to 2 are screened, and the most likely one is a further start. State a
+    period to within that factor. With few observations per period, a wrong one may be more likely.
+
+    Source: Rasmussen & Williams (2006), Section 5.4.1; bogunovic2016, Appendix B and Section 5.2.
+    """
+    series = isinstance(data, Sequence) and data and all(isinstance(s, Series) for s in data)
+    if not isinstance(data, Observations) and not series:
+        raise InvalidInput(
+            "data must be Observations, or a list of one or more Series of the same arms, got "
+            f"{type(data).__name__}"
+        )
+    learn = listed(learn, "learn")
+    if model.temporal is not None:
+        if priors is not None or ard:
+            raise InvalidInput("a temporal kernel is learned without priors and without ard")
+        search = TimeFit(model, data, learn)
+        moving, value = search.best()
+        return Fitted(moving, value, (value,), search.evaluations)
+    names = learnable(model.kernel, learn)
+    if not names:
+        raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")
+    if ard is not False and priors is None and names & model.kernel.parameters().keys():
+        raise InvalidInput(
+            "ard needs priors, such as HyperPriors.default(InputScaling.of(box)): without them, "
+            "give the kernel one lengthscale per coordinate"
+        )
+    positive(model.noise_var, "noise_var", zero=priors is not None and "noise_var" in names)
+    below_one(model.epsilon)
+    if "epsilon" in names and (unit := usual_gap(_times(data))) > 2.0:
+        # The starts of epsilon suit times of which one unit passes from one to the next. (After
+        # rounding this may be a little above 1.)
+        given = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MOST_EPSILON))
+        rows = _with_unit(data, unit)
+        again = fit(given, rows, learn=learn, priors=priors, ard=ard, starts=starts)
+        epsilon = epsilon_per(1.0 / unit, again.model.epsilon)
+        return replace(again, model=replace(again.model, epsilon=epsilon))
+    if isinstance(data, Observations):
+        model.kernel.check_points(data.points)
+        if priors and len(priors.inputs.low) != data.points.shape[1]:
+            raise InvalidInput(
+                f"points and the box of the priors must agree in dimension, got "
+                f"{data.points.shape[1]} and {len(priors.inputs.low)}"
+            )
+        groups = groups_of(ard, model.kernel, names, data.points.shape[1])
+        return _ObservationFit(model, data, names, priors).run(groups, whole(starts, "starts", 0))
+    if priors is not None or not names <= {"epsilon", "noise_var"}:
+        raise InvalidInput("series allow only epsilon and noise_var to be learned, without priors")
+    start, free = model.noise_var, "noise_var" in names
+    noise = LearnedParameter("noise_var", start, free, unit=start)
+    likelihood = SeriesLikelihood(model, data)
+    found = Climbs(likelihood, (noise,), model.epsilon, "epsilon" in names).best(1)
+    learned = replace(model, noise_var=float(found.theta[-1]), epsilon=found.epsilon)
+    return Fitted(learned, found.at.value, found.starts, found.evaluations)
+
+
+def _times(data: Observations | Sequence[Series]) -> list[Array]:
+    return [data.times] if isinstance(data, Observations) else [s.times for s in data]
+
+
+def _with_unit(
+    data: Observations | Sequence[Series], unit: float
+) -> Observations | Sequence[Series]:
+    """The same data with times in a longer unit."""
+    if isinstance(data, Observations):
+        return replace(data, times=data.times / unit)
+    return [replace(s, times=s.times / unit) for s in data]
+
+
+def usual_gap(times: Iterable[Array]) -> float:
+    """The median time from one to the next of each series of times; at least 1."""
+    gaps = np.concatenate([np.diff(np.unique(own)) for own in times])
+    return max(float(np.median(gaps)), 1.0) if len(gaps) else 1.0
+
+
+def epsilon_interval(
+    log_likelihood: Callable[[float], float], epsilon: float
+) -> tuple[float, float]:
+    """The 95% likelihood-ratio interval of epsilon around its maximum.
+
+    Args:
+        log_likelihood: the log likelihood as a function of epsilon, with all else fixed.
+        epsilon: the value at which it is largest.
+    Returns:
+        The ends, within [0, 0.999]; an end on such a bound means that the data do not exclude it.
+    """
+    floor = log_likelihood(epsilon) - 0.5 * CHI2_95
+
+    def above(eps: float) -> float:
+        return log_likelihood(eps) - floor
+
+    low = 0.0 if above(0.0) >= 0 else float(brentq(above, 0.0, epsilon, xtol=1e-7))
+    top = MOST_EPSILON
+    high = top if above(top) >= 0 else float(brentq(above, epsilon, top, xtol=1e-7))
+    return low, high
+
+
+class _ObservationFit:
+    """The `fit` to observations; under priors, with standardized rewards."""
+
+    def __init__(
+        self, model: Model, data: Observations, names: frozenset[str], priors: HyperPriors | None
+    ) -> None:
+        self._model, self._data, self._names, self._priors = model, data, names, priors
+        self._mean = mean = None if "mean" in names else one_mean(model)
+        outputs = OutputScaling.of(data.rewards, mean) if priors else OutputScaling(mean or 0.0)
+        noise = model.noise_var / outputs.var
+        if priors and not noise:
+            noise = priors.noise_var.median
+        self._outputs, self._noise = outputs, noise
+
+    def run(self, groups: IntArray | None, starts: int) -> Fitted:
+        """The learned model, in the units of the data; ``groups`` are those of `fit`."""
+        model, names, outputs, kernel = self._model, self._names, self._outputs, self._model.kernel
+        if self._priors and _by_scales(kernel, names):
+            found, kernel = self._radial(kernel, self._priors, groups, starts)
+        else:
+            found, kernel = self._any_kernel(kernel, names, starts)
+            dim = self._data.points.shape[1]
+            apart = None if groups is None else by_coordinate(kernel, names, dim)
+            if self._priors and apart:
+                # The isotropic kernel is the start, and the result if nothing is more likely.
+                again, other = self._any_kernel(*apart, 1)
+                if max(again.starts) > max(found.starts):
+                    found, kernel = again, other
+        learned = Model(
+            kernel,
+            float(found.theta[-1]) * outputs.var if "noise_var" in names else model.noise_var,
+            outputs.mean + outputs.sd * found.at.mean if "mean" in names else model.prior_mean,
+            # Observations of one time say nothing about it, and it stays where its search began.
+            found.epsilon if np.ptp(self._data.times) > 0.0 else model.epsilon,
+        )
+        return Fitted(learned, found.at.value, found.starts, found.evaluations)
+
+    def _best(
+        self,
+        covariances: Covariances,
+        parameters: list[LearnedParameter],
+        noise: float,
+        starts: int,
+    ) -> Climbed:
+        """The best result of searches from these kernel parameters and this noise."""
+        data, prior = self._data, self._priors.noise_var if self._priors else None
+        unit, free = 1.0 if prior else noise, "noise_var" in self._names
+        last = LearnedParameter("noise_var", noise, free, prior, unit)
+        epsilon, drifts = self._model.epsilon, "epsilon" in self._names
+        likelihood = PointLikelihood(
+            covariances,
+            self._outputs.scale(data.rewards),
+            data.times if drifts or epsilon else None,
+            None if self._mean is None else 0.0,
+            None if data.noise_var is None else data.noise_var / self._outputs.var,
+        )
+        return Climbs(likelihood, (*parameters, last), epsilon, drifts).best(starts)
+
+    def _any_kernel(
+        self, given: Kernel, learned_names: frozenset[str], starts: int
+    ) -> tuple[Climbed, Kernel]:
+        """Fit any kernel through its named parameters."""
+        names = [name for name in given.parameters() if name in learned_names]
+        priors, var = self._priors, self._outputs.var
+        kernel = given.scaled(1.0 / var) if priors else given
+        parameters = []
+        for name in names:
+            value = kernel.parameters()[name]
+            word, unit, prior = priors.of(name, value) if priors else (name, value, None)
+            parameters.append(LearnedParameter(word, value, True, prior, unit))
+        covariances = KernelCovariances(kernel, self._data.points, names)
+        found = self._best(covariances, parameters, self._noise, starts)
+        if not names:
+            return found, given
+        learned = covariances.kernel(found.theta[:-1])
+        return found, learned.scaled(var) if priors else learned
+
+    def _radial(
+        self, kernel: Kernel, priors: HyperPriors, groups: IntArray | None, starts: int
+    ) -> tuple[Climbed, Kernel]:
+        """Fit the lengthscale(s) and variance of a radial kernel, in the cube of the priors."""
+        assert kernel.radial is not None
+        radial, inputs, factor = kernel.radial, priors.inputs, self._outputs.var
+        points = inputs.scale(self._data.points)
+        free = "variance" in self._names
+        free_scales = any(name.startswith("lengthscale") for name in self._names)
+
+        def best(
+            scales: Array, of: IntArray | None, variance: float, noise: float, starts: int
+        ) -> Climbed:
+            prior = priors.lengthscale if of is None else priors.around(common)
+            parameters = [
+                LearnedParameter("lengthscale", ell, free_scales, prior) for ell in scales.tolist()
+            ]
+            parameters.append(LearnedParameter("variance", variance, free, priors.variance))
+            covariances = RadialCovariances(radial, points, of)
+            return self._best(covariances, parameters, noise, starts)
+
+        given, variance = inputs.lengthscales(radial), radial.variance / factor
+        common = float(np.exp(np.mean(np.log(given))))
+        own = groups if free_scales and len(given) > 1 else None
+        before = given
+        if own is not None:
+            before = np.array([given[own == group].mean() for group in range(own.max() + 1)])
+        if own is not None and not starts:
+            found = best(before, own, variance, self._noise, 0)
+        elif free_scales or np.ptp(given) <= 1e-12 * given.max():
+            found = best(np.array([common]), None, variance, self._noise, starts)
+        else:
+            found = best(given, np.arange(len(given)), variance, self._noise, starts)
+        if own is not None and starts:
+            # One start is the isotropic kernel, the other the lengthscales learned before.
+            common, level, noise = found.theta.tolist()
+            apart = best(np.full(len(before), common), own, level, noise, 1)
+            again = best(before, own, variance, self._noise, 1)
+            count = found.evaluations + apart.evaluations + again.evaluations
+            found = max(apart, again, key=lambda end: max(end.starts))
+            found = replace(found, starts=apart.starts + again.starts, evaluations=count)
+        if free_scales:
+            scales = found.theta[:-2]
+            kernel = inputs.kernel(kernel, scales[0] if own is None else scales[own])
+        if free:
+            kernel = kernel.with_parameters({"variance": float(found.theta[-2]) * factor})
+        return found, kernel
+
+
+def groups_of(
+    ard: bool | Sequence[int], kernel: Kernel, names: frozenset[str], dim: int
+) -> IntArray | None:
+    """The group of each coordinate, (d,); None for one lengthscale of all; see `fit`.
+
+    Raises:
+        InvalidInput: the kernel does not accept one lengthscale per coordinate, or the groups do
+            not fit the coordinates or the kernel.
+    """
+    if isinstance(ard, bool):
+        if ard:
+            by_coordinate(kernel, names, dim)
+        return np.arange(dim) if ard else None
+    groups = np.array([whole(group, "a group of ard", 0, dim - 1) for group in ard])
+    if len(groups) != dim or set(groups.tolist()) != set(range(len(set(groups.tolist())))):
+        raise InvalidInput(
+            f"ard must be true, false or the group of each of the {dim} coordinates, counted from "
+            f"0 without gaps, got {list(ard)}"
+        )
+    if not _by_scales(kernel, names):
+        raise InvalidInput(
+            f"groups of coordinates need a radial kernel, of which all lengthscales or none are "
+            f"learned; {kernel.type_name!r} learns {sorted(names)}: use ard=True or false"
+        )
+    return groups
+
+
+def _by_scales(kernel: Kernel, names: frozenset[str]) -> bool:
+    """Whether all or no lengthscales of a radial kernel are learned, and its variance."""
+    scales = {name for name in kernel.parameters() if name.startswith("lengthscale")}
+    own = names & kernel.parameters().keys() - {"variance"}
+    return kernel.radial is not None and own in (set(), scales)

@@ -1,0 +1,321 @@
+r"""The log marginal likelihood of a (drifting) Gaussian process, with its gradient.
+
+.. math:: \log p(y) = -\tfrac12 (y - m)^T \Sigma^{-1} (y - m) - \tfrac12 \log\det\Sigma
+    - \tfrac n2 \log 2\pi, \quad \Sigma = K \circ D + s^2 I, \quad
+    D_{ij} = (1 - \epsilon)^{|t_i - t_j| / 2}
+
+If m is the best mean, the gradient has the same form (envelope theorem).
+
+Source: bogunovic2016, Appendix B, eqs. (24)-(25); Rasmussen & Williams (2006), eqs. (5.8)-(5.9).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+
+from gpbandits_env.arrays import Array, IntArray, positive
+from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
+from gpbandits_env.gp.kernels import Kernel, Stationary
+from gpbandits_env.gp.kernels.stationary import distances
+from gpbandits_env.gp.learning.data import Observations, Series
+from gpbandits_env.gp.model import Model
+
+# Maps alpha alpha^T - Sigma^-1 to the derivatives of log p(y) in the logs of the parameters. It
+# takes the pairs i < j (which may be overwritten), the diagonal and the trace.
+Pull: TypeAlias = Callable[[Array, Array, float], Array]
+
+
+class Likelihood(NamedTuple):
+    """log p(y), its gradient, and the prior mean, which is given or the best one.
+
+    The gradient is with respect to epsilon, the logs of the kernel parameters and the log noise.
+    """
+
+    value: float
+    gradient: Array
+    mean: float = 0.0
+
+
+class Covariances(ABC):
+    """The prior covariances of n points, as a function of the kernel parameters."""
+
+    def __init__(self, points: Array) -> None:
+        self.points = points
+        self.i, self.j = np.triu_indices(len(points), 1)
+        self.pairs = self.i * len(points) + self.j
+
+    @abstractmethod
+    def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
+        """The covariances of the pairs i < j, the variances, and the pull-back of gradients."""
+
+
+class KernelCovariances(Covariances):
+    """The covariances of any kernel, as a function of some parameters; an n x n matrix for each."""
+
+    def __init__(self, kernel: Kernel, points: Array, names: Sequence[str]) -> None:
+        super().__init__(points)
+        self._kernel, self._names = kernel, names
+        self._fixed = None if names else self._at(kernel)
+
+    def kernel(self, theta: Array) -> Kernel:
+        """The kernel with these parameters."""
+        values = dict(zip(self._names, theta.tolist(), strict=True))
+        return self._kernel.with_parameters(values) if values else self._kernel
+
+    def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
+        return self._fixed or self._at(self.kernel(theta))
+
+    def _at(self, kernel: Kernel) -> tuple[Array, Array, Pull]:
+        gram = kernel(self.points)
+
+        def pull(outer: Array, diagonal: Array, trace: float) -> Array:
+            slopes = kernel.parameter_gradients(self.points) if self._names else {}
+            own = [slopes[name] for name in self._names]
+            return np.array(
+                [outer @ g.ravel()[self.pairs] + 0.5 * diagonal @ np.diag(g) for g in own]
+            )
+
+        return gram.ravel()[self.pairs], np.diag(gram), pull
+
+
+class RadialCovariances(Covariances):
+    """The covariances of a radial kernel, as a fast function of lengthscale(s) and variance.
+
+    Args:
+        kernel: the kernel that provides the profile; its parameters are not used.
+        points: (n, d).
+        groups: for each coordinate, which of the lengthscales it has; None for one lengthscale of
+            all. Then distances are computed once for all evaluations; otherwise each evaluation
+            takes a product of (n, n) and (n, d) matrices.
+    """
+
+    def __init__(self, kernel: Stationary, points: Array, groups: IntArray | None = None) -> None:
+        super().__init__(points)
+        self._kernel, self._groups = kernel, groups
+        self._distances = self._scaled(1.0) if groups is None else None
+
+    def _scaled(self, lengthscale: float | Array) -> Array:
+        return distances(self.points, self.points, lengthscale).reshape(-1)[self.pairs]
+
+    def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
+        scales, variance = theta[:-1], float(theta[-1])
+        own = scales if self._groups is None else scales[self._groups]
+        r = self._scaled(own) if self._distances is None else self._distances / scales[0]
+        k = self._kernel.profile(r)
+
+        def pull(outer: Array, diagonal: Array, trace: float) -> Array:
+            in_variance = variance * (0.5 * trace + float(outer @ k))
+            outer *= self._kernel.slope(r)
+            outer *= variance
+            if self._groups is not None:
+                slopes = np.bincount(self._groups, self._in_scales(outer, own), len(scales))
+                return np.array([*slopes, in_variance])
+            outer *= r
+            return np.array([outer @ r, in_variance])
+
+        return variance * k, variance, pull
+
+    def _in_scales(self, weights: Array, scales: Array) -> Array:
+        # sum_{i<j} w_ij (x_i - x_j)^2 = sum_i (W 1)_i x_i^2 - x^T W x, W symmetric with diagonal 0
+        n, x = len(self.points), self.points / scales
+        full = np.zeros((n, n))
+        full.reshape(-1)[self.pairs] = weights
+        full += full.T
+        return np.asarray(full.sum(axis=1) @ x**2 - np.einsum("ij,ij->j", x, full @ x))
+
+
+class PointLikelihood:
+    """The likelihood of observations at any points and times; O(n^3) per call, small constant.
+
+    Args:
+        covariances: the prior covariances in space.
+        rewards: (n,).
+        times: (n,); None for a static function.
+        mean: the prior mean; None for the best constant in every call.
+        noise: (n,) the variances of the noise where they are known, NaN elsewhere; None if none is.
+    """
+
+    def __init__(
+        self,
+        covariances: Covariances,
+        rewards: Array,
+        times: Array | None = None,
+        mean: float | None = None,
+        noise: Array | None = None,
+    ) -> None:
+        self._prior, self._mean = covariances, mean
+        self._noise = noise
+        lags = None if times is None else np.abs(times[covariances.i] - times[covariances.j])
+        self._lags = lags
+        self._right = np.asfortranarray(np.column_stack([rewards, np.ones(len(rewards))]))
+
+    def __call__(self, theta: Array, noise_var: float, epsilon: float = 0.0) -> Likelihood:
+        """The likelihood at these parameters; -inf if the covariance cannot be factorized."""
+        k, variance, pull = self._prior(theta)
+        decay, slope = (None, 0.0) if self._lags is None else time_decay(self._lags, epsilon)
+        noise: float | Array = noise_var
+        if self._noise is not None:
+            noise = np.where(np.isnan(self._noise), noise_var, self._noise)
+        factor, failed = self._factor(k if decay is None else k * decay, variance + noise)
+        if failed:
+            return Likelihood(-np.inf, np.zeros(len(theta) + 2))
+        of_rewards, of_ones = dpotrs(factor, self._right, lower=1)[0].T
+        mean = self._mean
+        if mean is None:
+            mean = float(of_rewards.sum() / of_ones.sum())
+        alpha = of_rewards - mean * of_ones
+        fit = float((self._right[:, 0] - mean) @ alpha)
+        half_log_det = float(np.log(np.diag(factor)).sum())
+        value = -0.5 * fit - half_log_det - 0.5 * len(alpha) * float(np.log(2.0 * np.pi))
+
+        inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
+        trace = float(alpha @ alpha) - float(np.trace(inverse))
+        of_noise = trace
+        if self._noise is not None:
+            of_noise = float((alpha**2 - np.diag(inverse))[np.isnan(self._noise)].sum())
+        # alpha alpha^T - Sigma^-1 for the pairs i < j: its product with dSigma is the derivative
+        outer = alpha[self._prior.i]
+        outer *= alpha[self._prior.j]
+        outer -= inverse.T.ravel()[self._prior.pairs]
+        in_epsilon = 0.0
+        if decay is not None:
+            in_epsilon = float(np.sum(outer * k * slope))
+            outer *= decay
+        in_kernel = pull(outer, alpha**2 - np.diag(inverse), trace)
+        in_noise = 0.5 * noise_var * of_noise
+        return Likelihood(value, np.array([in_epsilon, *in_kernel, in_noise]), mean)
+
+    def _factor(self, covariances: Array, diagonal: float | Array) -> tuple[Array, int]:
+        n = len(self._right)
+        sigma = np.empty((n, n))
+        flat = sigma.reshape(-1)
+        flat[self._prior.pairs] = covariances
+        flat[:: n + 1] = diagonal
+        # The upper triangle in row order is LAPACK's lower triangle in column order: no copy.
+        factor, info = dpotrf(sigma.T, lower=1, overwrite_a=1, clean=0)
+        return factor, int(info)
+
+
+class SeriesLikelihood:
+    """The likelihood of series of all arms, for a model with a kernel of arm indices.
+
+    With K = U diag(lam) U^T, the rotated series (Y U)_i are independent first-order Markov
+    processes of variance lam_i, observed with noise. Each needs a scalar Kalman filter, and all run
+    at once. Cost: O(n T) per call for T times and n arms, after one eigendecomposition.
+
+    Raises:
+        InvalidInput: there are no series, or their numbers of arms differ.
+    """
+
+    def __init__(self, model: Model, series: Sequence[Series]) -> None:
+        self._eigenvalues, self._rotated = rotated(model, series)
+        self._gaps = [np.diff(s.times, prepend=s.times[0]) for s in series]
+
+    def __call__(self, theta: Array, noise_var: float, epsilon: float) -> Likelihood:
+        """The likelihood, as for `PointLikelihood`; theta is empty."""
+        total = np.zeros(3)
+        for gaps, rows in zip(self._gaps, self._rotated, strict=True):
+            total += self._filter(gaps, rows, noise_var, epsilon)
+        return Likelihood(float(total[0]), total[1:])
+
+    def _filter(self, gaps: Array, rows: Array, noise_var: float, epsilon: float) -> Array:
+        """The value and gradient by forward recursion, in epsilon and then in log noise_var."""
+        lam, n = self._eigenvalues, len(self._eigenvalues)
+        carry, slope = time_decay(gaps, epsilon)
+        mean, var = np.zeros(n), lam.copy()
+        d_mean, d_var = np.zeros((2, n)), np.zeros((2, n))
+        d_noise = np.array([[0.0], [noise_var]])
+        value, gradient = -0.5 * rows.size * np.log(2.0 * np.pi), np.zeros(2)
+        for a, da, y in zip(carry, slope, rows, strict=True):
+            d_a = np.array([[da], [0.0]])
+            d_mean = d_a * mean + a * d_mean
+            d_var = 2.0 * a * d_a * (var - lam) + a**2 * d_var
+            mean, var = a * mean, a**2 * var + (1.0 - a**2) * lam
+            total, d_total = var + noise_var, d_var + d_noise
+            gap = (y - mean) / total
+            value -= 0.5 * float(np.sum(np.log(total)) + gap @ (y - mean))
+            gradient -= 0.5 * np.sum(d_total / total - 2 * gap * d_mean - gap**2 * d_total, axis=1)
+            d_gain = (d_var - var / total * d_total) / total
+            d_mean = d_mean * (noise_var / total) + d_gain * (y - mean)
+            mean = mean + var * gap
+            d_var = (d_var * noise_var + var * d_noise - var * noise_var / total * d_total) / total
+            var = var * noise_var / total
+        return np.array([value, *gradient])
+
+
+def rotated(model: Model, series: Sequence[Series]) -> tuple[Array, list[Array]]:
+    """The eigenvalues (n,) of the kernel K = U diag(lam) U^T, and (Y - m) U of each series.
+
+    Raises:
+        InvalidInput: there are no series, or their numbers of arms differ.
+    """
+    if len({s.values.shape[1] for s in series}) != 1:
+        raise InvalidInput("data must be observations, or one or more series of the same arms")
+    arms = np.arange(float(series[0].values.shape[1]))[:, None]
+    model.kernel.check_points(arms)
+    eigenvalues, vectors = np.linalg.eigh(model.kernel(arms))
+    rows = [(s.values - model.prior_mean) @ vectors for s in series]
+    return np.maximum(eigenvalues, 0.0), rows
+
+
+def time_decay(lags: Array, epsilon: float) -> tuple[Array, Array]:
+    """(1 - epsilon)^v and its derivative in epsilon, v = lag / 2; infinite at epsilon = 1."""
+    v = 0.5 * lags
+    keep = 1.0 - epsilon
+    return keep**v, -v * keep ** (v - 1.0)
+
+
+def log_marginal_likelihood(
+    model: Model, data: Observations | Sequence[Series]
+) -> tuple[float, dict[str, float]]:
+    """The log density log p(y) of the data under a model, in nats, and its partial derivatives.
+
+    Cost: O(n^3) for n observations, and an n x n matrix per kernel parameter; O(n T) for series.
+
+    Args:
+        model: a model with noise and with epsilon below 1.
+        data: as for `fit`.
+    Returns:
+        The value, and the derivatives by name: in "epsilon", in the log of "noise_var" and, except
+        for series, in the logs of the kernel parameters.
+    Raises:
+        InvalidInput: the model does not fit the data.
+        NotPositiveDefinite: the covariance of the observations cannot be factorized.
+    """
+    noise_var, epsilon = positive(model.noise_var, "noise_var"), below_one(model.epsilon)
+    names: tuple[str, ...] = ()
+    if isinstance(data, Observations):
+        parameters = model.kernel.parameters()
+        names = (*parameters,)
+        covariances = KernelCovariances(model.kernel, data.points, names)
+        rewards = data.rewards - one_mean(model)
+        likelihood = PointLikelihood(covariances, rewards, data.times, 0.0, data.noise_var)
+        at = likelihood(np.array([*parameters.values()]), noise_var, epsilon)
+    else:
+        at = SeriesLikelihood(model, data)(np.empty(0), noise_var, epsilon)
+    if not np.isfinite(at.value):
+        raise NotPositiveDefinite(
+            "the covariance of the observations is not positive definite; "
+            f"use a larger noise_var than {noise_var:g}"
+        )
+    slopes = zip(("epsilon", *names, "noise_var"), at.gradient.tolist(), strict=True)
+    return at.value, dict(slopes)
+
+
+def one_mean(model: Model) -> float:
+    """The prior mean as one number, because observations do not name their arms."""
+    if not isinstance(model.prior_mean, float):
+        raise InvalidInput(
+            "prior_mean must be one number; subtract any other mean from the rewards"
+        )
+    return model.prior_mean
+
+
+def below_one(epsilon: float) -> float:
+    """The epsilon, if it is below 1, where the likelihood has a derivative."""
+    if epsilon >= 1.0:
+        raise InvalidInput(f"epsilon must be below 1 for a likelihood, got {epsilon!r}")
+    return epsilon

@@ -1,0 +1,59 @@
+"""The model of a reward function: a posterior starts from it, and `learning.fit` estimates it."""
+
+from copy import copy
+from dataclasses import dataclass
+
+from gpbandits_env.arrays import Array, Plain, State, finite_array, frozen, positive, share
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
+from gpbandits_env.gp.temporal import TemporalKernel, temporal_from_dict
+
+
+@dataclass(frozen=True)
+class Model:
+    """A Gaussian process f_1 ~ GP(prior_mean, kernel) that drifts, observed with Gaussian noise.
+
+    .. math:: f_{t+1} - m = \\sqrt{1 - \\epsilon} (f_t - m) + \\sqrt{\\epsilon} g_{t+1}
+
+    Args:
+        kernel: the covariance, in the units of the points, or its dict.
+        noise_var: the variance of the noise, at least 0, in reward units squared.
+        prior_mean: m, a number, or (n,) one for each arm.
+        epsilon: the drift per unit of time, in [0, 1]; 0 for a static function.
+        temporal: another covariance in time, instead of epsilon.
+    Raises:
+        InvalidInput: a number out of range, or both epsilon and a temporal kernel are given.
+    Source: bogunovic2016, eqs. (3)-(4).
+    """
+
+    kernel: Kernel
+    noise_var: float
+    prior_mean: float | Array = 0.0
+    epsilon: float = 0.0
+    temporal: TemporalKernel | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", kernel_from_dict(self.kernel))
+        positive(self.noise_var, "noise_var", zero=True)
+        share(self.epsilon, "epsilon")
+        if self.temporal is not None:
+            if self.epsilon:
+                raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
+            object.__setattr__(self, "temporal", temporal_from_dict(self.temporal))
+        mean = finite_array(self.prior_mean, "prior_mean")
+        object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
+
+    def to_dict(self) -> Plain:
+        """A plain dict of copies that `from_dict` reads back."""
+        return {
+            "kernel": self.kernel.to_dict(),
+            "noise_var": self.noise_var,
+            "prior_mean": copy(self.prior_mean),
+            "epsilon": self.epsilon,
+            "temporal": None if self.temporal is None else self.temporal.to_dict(),
+        }
+
+    @staticmethod
+    def from_dict(state: State) -> "Model":
+        """The model that a dict of `to_dict` describes."""
+        return Model(**state)

@@ -1,0 +1,485 @@
+"""A Gaussian-process posterior at any point of a box, updated one observation at a time."""
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import Array, State, finite_array, flag, positive, whole
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.kernels.columns import Columns
+from gpbandits_env.gp.linalg import cholesky
+from gpbandits_env.gp.posterior.base import Layout, Posterior, amount, check_state, count, gain
+from gpbandits_env.gp.posterior.paths import Paths, seen_by
+from gpbandits_env.gp.posterior.whitening import (
+    BLOCK,
+    TOGETHER,
+    BoxData,
+    Predictor,
+    Whitening,
+    observed_gain,
+    pieces,
+    root,
+)
+from gpbandits_env.gp.samplers import BoxSampler, FourierFeatures, exact_features
+from gpbandits_env.gp.temporal import log_decay
+from gpbandits_env.gp.threads import OneThread
+
+# The least noise of an observation, relative to the largest prior variance. Below 1e-11 the stored
+# inverse, which multiplies the rounding of residual covariances with every point, can overflow.
+LEAST_NOISE = 1e-10
+# Points whose correlation with the present is below this are dropped: the relative error of the
+# mean is then at most 1e-8, and that of the variance 1e-16.
+FADED = 1e-8
+# Dropping needs a new factor, so it waits for this many points, and for a quarter of all points.
+FEWEST_DROPPED, PART_DROPPED = 32, 0.25
+# A snapshot that reserves storage for more points than this (34 GB) raises an error.
+MOST_RESERVED = 2**16
+# Results that are valid until the state changes.
+WORKED_OUT = ("predictor", "_columns")
+# Up to this many points, a joint draw always factorizes the covariance.
+FEW_POINTS = 128
+
+
+class BoxPosterior(Posterior):
+    """A posterior at every point of a box, from the inverse Cholesky factor W of the data.
+
+    Observations append rows to W. Drift does not change W, because only correlations with the
+    present decay. Points without correlation to the present are dropped at times, which needs a new
+    factor.
+
+    Cost: O(k t (d + t)) to append k points, and O(n t (d + t)) for moments and gradients at n
+    points. Without noise, or with very little, 1e-10 of the largest prior variance is added to that
+    of the noise; `jitter` states the amount.
+
+    Args:
+        box: the domain.
+        kernel: the prior covariance.
+        noise_var: the variance of the noise on a reward, at least 0.
+        prior_mean: a number.
+
+    Attributes:
+        box: the domain.
+        version: a number that increases with every change of the state.
+    Raises:
+        InvalidInput: the kernel is for other points, the noise variance is negative, or the prior
+            mean is not one number.
+    """
+
+    prior_mean: float
+    takes_noise = True
+    STATE: ClassVar[Mapping[str, Layout]] = {
+        "size": count,
+        "jitter": amount,
+        "information_gain": gain,
+        "hallucinated": flag,
+        "kept": "t",
+        "kept_jitter": amount,
+    }
+
+    def __init__(
+        self, box: Box, kernel: Kernel, noise_var: float, prior_mean: ArrayLike = 0.0
+    ) -> None:
+        if not isinstance(box, Box) or not isinstance(kernel, Kernel):
+            raise InvalidInput(f"expected a Box and a kernel, got {shown(box)} and {shown(kernel)}")
+        mean = finite_array(prior_mean, "prior_mean")
+        if mean.ndim:
+            raise InvalidInput(f"prior_mean must be one number in a box, got shape {mean.shape}")
+        self.domain = self.box = box
+        self.kernel, self.prior_mean = kernel, float(mean)
+        self.noise_var = positive(noise_var, "noise_var", zero=True)
+        # A convex prior variance, such as that of the linear kernel, is largest at a corner.
+        farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
+        corners = np.stack([box.low, box.high, farthest])
+        kernel.check_points(corners)
+        least = LEAST_NOISE * float(kernel.diagonal(corners).max())
+        self._least_noise = max(least, np.finfo(float).tiny)
+        self._data, self._whitening = BoxData(box.dim), Whitening()
+        self.version, self._hallucinated = 0, False
+        self.forget()
+
+    @property
+    def observed(self) -> Array:
+        """The observed points that were not dropped, a new array (t, d), oldest first."""
+        return self._data.points[: self._n_observed].copy()
+
+    @property
+    def rewards(self) -> Array:
+        """The rewards at the observed points, a new array (t,)."""
+        return self._data.rewards[: self._n_observed].copy()
+
+    @property
+    def conditioned(self) -> Array:
+        """The observed and the hallucinated points, a new array (t, d)."""
+        return self._data.points.copy()
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """Moments from covariances with the points; valid until the state changes."""
+        return Predictor(self._whitening.matrix, self._data.beta, self._data.fade())
+
+    def hallucinate(self, points: ArrayLike) -> None:
+        x = self.box.check(points)
+        if not self._hallucinated:
+            self._hallucinated = True
+            self._kept, self._kept_jitter = self._data.count, self.jitter
+        self._append(x, None)
+
+    def rollback(self) -> None:
+        if self._hallucinated:
+            self._truncate(self._kept)
+            self.jitter, self._hallucinated = self._kept_jitter, False
+            self._kept, self._kept_jitter = 0, 0.0
+
+    def moments(self, points: ArrayLike) -> tuple[Array, Array]:
+        """Posterior mean and variance (n,) at points (n, d), also outside the box; memory O(n).
+
+        Raises:
+            InvalidInput: the shape is wrong.
+        """
+        x = self._checked(points)
+        mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
+        self.predictor.moments(mean, var, lambda part: self._columns(x[part]))
+        return mean, var
+
+    def gradients(self, points: ArrayLike) -> tuple[Array, Array, Array, Array]:
+        """Posterior mean and variance (n,) at points (n, d), and their gradients (n, d).
+
+        Where the variance is 0 up to rounding, its gradient is 0. Cost: O(n t (d + t)).
+
+        Raises:
+            InvalidInput: the shape is wrong.
+        """
+        x = self._checked(points)
+        mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
+        prior = mean, var, np.zeros(x.shape), self.kernel.diagonal_gradient(x)
+        return self.predictor.gradients(prior, lambda part: self._columns.pull(x[part]))
+
+    def mean_at(self, points: ArrayLike) -> Array:
+        """The posterior mean without the variance, (n,), O(n t d)."""
+        x = self._checked(points)
+        mean = np.full(len(x), self.prior_mean)
+        if self._data.count:
+            with OneThread():
+                for part in pieces(len(x), self._data.count):
+                    mean[part] += self._columns(x[part]) @ self.predictor.alpha
+        return mean
+
+    def mean_gradient(self, points: ArrayLike) -> tuple[Array, Array]:
+        """The posterior mean (n,) and its gradient (n, d) at points (n, d), O(n t d).
+
+        Raises:
+            InvalidInput: the shape is wrong.
+        """
+        x = self._checked(points)
+        mean, slope = np.full(len(x), self.prior_mean), np.zeros(x.shape)
+        if self._data.count:
+            with OneThread():
+                for part in pieces(len(x), self._data.count):
+                    k, pulled = self._columns.pull(x[part])
+                    mean[part] += k @ self.predictor.alpha
+                    slope[part] += pulled(self.predictor.alpha)
+        return mean, slope
+
+    def var_at(self, points: ArrayLike) -> Array:
+        return self.moments(points)[1]
+
+    def mean_at_observed(self) -> Array:
+        """The present posterior means at the observed points, (t,); O(t) without drift."""
+        if self.jitter or self._data.fade() is not None:
+            return self.mean_at(self.observed)
+        # m + K alpha, and (K + s^2 I) alpha = y - m.
+        n = self._n_observed
+        return self.rewards - self._data.noise[:n] * self.predictor.alpha[:n]
+
+    def covariance(self, points: ArrayLike) -> Array:
+        return self._residual(self._checked(points), self._data.count)[0]
+
+    def paths(
+        self,
+        rng: np.random.Generator,
+        size: int,
+        features: int | BoxSampler = 1024,
+        scale: float = 1.0,
+    ) -> Paths:
+        """Draw functions from the posterior that can be evaluated anywhere in the box.
+
+        Hallucinated points have no rewards and are ignored. The mean is exact. The covariance is
+        exact to 1e-12 if the kernel has few exact features (squared exponential in one or two
+        dimensions). Otherwise its error is `Paths.error`; see `FourierFeatures`. Cost:
+        O(t rank size + t^2 size), and O(t^3) under drift.
+
+        Args:
+            rng: the generator.
+            size: the number of functions.
+            features: features made for this box and kernel, or the number of random features, an
+                even number, which is used if there are no exact ones.
+            scale: the factor of the difference between a function and the posterior mean.
+        Raises:
+            InvalidInput: the kernel has neither exact features nor a known spectral density.
+        """
+        size, n, data = whole(size, "size", 0), self._n_observed, self._data
+        with OneThread():
+            if isinstance(features, BoxSampler):
+                basis = features
+            else:
+                dim = self.box.dim
+                basis = self._exact_features or FourierFeatures(self.kernel, dim, features, rng)
+            xi = rng.standard_normal((size, basis.rank))
+            if not n:
+                return Paths(self.prior_mean, basis, scale * xi, None, np.zeros((size, 0)))
+            points, fade = data.points[:n].copy(), data.fade()
+            fade = None if fade is None else fade[:n]
+            noise, stamps = data.noise[:n], data.stamps[:n]
+            seen = seen_by(rng, basis.features(points), xi, noise, fade, stamps)
+            white = self._whitening.matrix[:n, :n]
+            weights = ((data.rewards[:n] - self.prior_mean - scale * seen) @ white.T) @ white
+            if fade is not None:
+                weights *= fade
+            return Paths(self.prior_mean, basis, scale * xi, self._kernel_at(points), weights)
+
+    def check_paths(self) -> None:
+        """Check that `paths` can draw functions.
+
+        Raises:
+            InvalidInput: it cannot; see there.
+        """
+        if self._exact_features is None:
+            self.kernel.frequencies(np.random.default_rng(0), 1, self.box.dim)
+
+    def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
+        """Exact joint draws of f at x (n, d) given the data, (size, n).
+
+        Hallucinated points are ignored.
+
+        The draws use `paths` if these are exact and cheaper, O(n rank size). Otherwise they
+        factorize the posterior covariance, O(n^3); for many points call `paths`.
+
+        Raises:
+            InvalidInput: the shape is wrong.
+        """
+        x, size, n = self._checked(x), whole(size, "size", 0), self._n_observed
+        exact = self._exact_features if len(x) > FEW_POINTS else None
+        if exact is not None and exact.rank < len(x):
+            return self.paths(rng, size, exact)(x)
+        draws: Array = rng.standard_normal((size, len(x)))
+        with OneThread():
+            covariance, v = self._residual(x, n)
+            draws = draws @ root(covariance).T
+            draws += self.prior_mean
+            if n:
+                draws += v @ self._data.beta[:n]
+        return draws
+
+    def forget(self) -> None:
+        self._truncate(0)
+        self.size, self.jitter, self.information_gain = 0, 0.0, 0.0
+        self._hallucinated, self._kept, self._kept_jitter = False, 0, 0.0
+
+    def snapshot(self) -> State:
+        room = {"reserved": self._whitening.reserved}
+        return {**self._data.snapshot(), **room, **super().snapshot()}
+
+    def restore(self, state: State) -> None:
+        """See `Posterior`; W is computed again as it was computed before, at about the same cost.
+
+        Where all observations came one by one, that is O(t^3).
+        """
+        room: dict[str, Layout] = {"reserved": partial(whole, minimum=0, maximum=MOST_RESERVED)}
+        entries = {**BoxData.GROWN, **BoxData.STATE, **room, **self.STATE}
+        check_state(state, entries, d=self.box.dim)
+        new = copy(self)
+        new._repeat(state)
+        new.put(state)
+        self.__dict__.update(new.__dict__)
+        self._changed()
+
+    def _repeat(self, state: State) -> None:
+        """Extend W as it was extended before a checked snapshot; see `BoxData.begun`."""
+        begun, room, kept = state["begun"], int(state["reserved"]), int(state["kept"])
+        together = int(np.count_nonzero(begun < 0.0))
+        ends = [*np.flatnonzero(begun > 0.0).tolist(), len(begun)]
+        fits = ends[0] == together and (begun[:together] == TOGETHER).all()
+        if not fits or begun.max(initial=0.0) > room:
+            raise InvalidInput("snapshot entry 'begun' does not say how the data were added")
+        self._data, self._whitening, self._hallucinated = BoxData(self.box.dim), Whitening(), False
+        self._data.restore(state)
+        self._data.count = together
+        self._refactor()
+        for start, stop in pairwise(ends):
+            if state["hallucinated"] and start >= kept:
+                self._hallucinated, self._kept = True, kept
+            self._whitening.reserve(int(begun[start]))
+            self._data.clock = state["stamps"].item(start)
+            new = (state[key][start:stop] for key in ("points", "rewards", "noise"))
+            self._append(*new)
+        self._whitening.reserve(room)
+        self._data.put(state)
+
+    @property
+    def _n_observed(self) -> int:
+        """The number of observed points; they come before the hallucinated ones."""
+        return self._kept if self._hallucinated else self._data.count
+
+    @cached_property
+    def _exact_features(self) -> BoxSampler | None:
+        return exact_features(self.box, self.kernel)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return self._kernel_at(self._data.points)
+
+    def _kernel_at(self, points: Array) -> Columns:
+        return self.kernel.columns(points, 0.5 * (self.box.low + self.box.high))
+
+    def _residual(self, x: Array, n: int) -> tuple[Array, Array]:
+        """The covariance (k, k) at points given the first n data, and the products W k, (k, n)."""
+        covariance, v = self.kernel(x, x), np.zeros((len(x), 0))
+        if n:
+            with OneThread():
+                v = self._columns(x)[:, :n] @ self.predictor.white[:n, :n].T
+                covariance -= v @ v.T
+        return 0.5 * (covariance + covariance.T), v
+
+    def _checked(self, points: ArrayLike) -> Array:
+        x = finite_array(points, "points")
+        if x.ndim != 2 or x.shape[1] != self.box.dim:
+            raise InvalidInput(f"points must have shape (n, {self.box.dim}), got {x.shape}")
+        return x
+
+    def learn(self, points: Array, rewards: Array, noise_var: Array | None = None) -> None:
+        self.rollback()
+        self._append(points, rewards, noise_var)
+        self.size += len(points)
+
+    def replay(self, log: Iterable[tuple[Array, Array, float]]) -> None:
+        """See `Posterior`; an empty posterior computes one factor of all data, O(t^2 (d + t)).
+
+        The information gain is then that of the points that were not dropped.
+        """
+        if self._data.count:
+            super().replay(log)
+            return
+        self.rollback()
+        for points, rewards, epsilon in log:
+            self._data.extend(points, rewards, self.noise_var)
+            self.size += len(points)
+            self._pass(epsilon, 1.0)
+        self._refactor()
+        self._changed()
+
+    def _append(self, x: Array, rewards: Array | None, noise: Array | None = None) -> None:
+        """Append points (k, d) observed now, with or without rewards (k,), block by block."""
+        own = np.full(len(x), self.noise_var)
+        if noise is not None:
+            own = np.where(np.isnan(noise), own, noise)
+        data = self._data
+        with OneThread():
+            for start in range(0, len(x), BLOCK):
+                part = slice(start, start + BLOCK)
+                cross = np.zeros((len(x[part]), 0))
+                if data.count:
+                    cross, fade = self._columns(x[part]), data.fade()
+                    if fade is not None:
+                        cross *= fade
+                data.extend(x[part], 0.0 if rewards is None else rewards[part], own[part])
+                data.begun[self._whitening.count] = self._whitening.reserved
+                self._grow(cross, self.kernel(x[part], x[part]))
+                self._changed()
+
+    def _grow(self, cross: Array, gram: Array) -> None:
+        """Append the next points of the data to W, and their whitened residuals to the data."""
+        data, old = self._data, self._whitening.count
+        part = slice(old, old + len(gram))
+        noise = data.noise[part]
+        used = np.maximum(noise, self._least_noise)
+        gram.flat[:: len(gram) + 1] += used
+        jitter = float((used - noise).max(initial=0.0))
+        try:
+            left, corner, pivots = self._whitening.extend(cross, gram, 0.5 * float(used.min()))
+            if not self._hallucinated:
+                gaps = data.rewards[part] - self.prior_mean - left @ data.beta[:old]
+                data.beta[part] = corner @ gaps
+        except np.linalg.LinAlgError:
+            pivots, more = self._factorized(part.stop)
+            jitter, pivots = jitter + more, pivots[part]
+        self.jitter = max(self.jitter, jitter)
+        if self._hallucinated:
+            return
+        for before, own in zip((pivots - used).tolist(), noise.tolist(), strict=True):
+            self.information_gain += observed_gain(before, own)
+
+    def _factorized(self, count: int) -> tuple[Array, float]:
+        """Compute W of the first points from their whole covariance, O(t^3).
+
+        It is more accurate than appending, which fails where rounding exceeds the noise.
+
+        Returns:
+            The squared pivots (t,), and what was added to the diagonal.
+        """
+        data = self._data
+        points, stamps, noise = data.points[:count], data.stamps[:count], data.noise[:count]
+        gram = self.kernel(points) * np.exp(-np.abs(stamps[:, None] - stamps))
+        gram.flat[:: count + 1] += np.maximum(noise, self._least_noise)
+        lower, jitter = cholesky(gram, "the covariance of the observed points")
+        white = np.tril(np.linalg.inv(lower))
+        if self._hallucinated:  # `rollback` must be exact
+            white[: self._kept, : self._kept] = self._whitening.matrix[: self._kept, : self._kept]
+        else:
+            data.beta[:count] = white @ (data.rewards[:count] - self.prior_mean)
+        self._whitening = Whitening(white, self._whitening.reserved)
+        return lower.diagonal() ** 2, jitter
+
+    def _refactor(self) -> None:
+        """Recompute W and the quantities that depend on it."""
+        data, self._whitening = self._data, Whitening()
+        data.begun[:] = TOGETHER
+        with OneThread():
+            for start in range(0, data.count, BLOCK):
+                part = slice(start, min(start + BLOCK, data.count))
+                cross = self.kernel(data.points[part], data.points[: part.stop])
+                cross *= np.exp(-np.abs(data.stamps[part, None] - data.stamps[: part.stop]))
+                self._grow(cross[:, :start], cross[:, start:])
+
+    def drift(self, epsilon: float, dt: float) -> None:
+        if self._pass(epsilon, dt):
+            known = self.information_gain
+            self._refactor()
+            self.information_gain = known
+        self._changed()
+
+    def _pass(self, epsilon: float, dt: float) -> bool:
+        """Let time pass; return whether points were dropped, so that W must be recomputed."""
+        data = self._data
+        if epsilon == 1.0:
+            self._truncate(0)
+        elif epsilon and data.count:
+            data.clock -= dt * log_decay(epsilon)
+            dead = data.faded(FADED)
+            if dead and dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
+                data.drop(dead)
+                return True
+        return False
+
+    def _truncate(self, n: int) -> None:
+        """Return exactly to the first ``n`` points."""
+        self._data.count = n
+        if n == 0:
+            self._data.clock = 0.0
+        self._whitening.truncate(n)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Drop results that were computed from the previous state."""
+        self.version += 1
+        for name in WORKED_OUT:
+            self.__dict__.pop(name, None)
+
+    def __getstate__(self) -> State:
+        return {name: value for name, value in self.__dict__.items() if name not in WORKED_OUT}

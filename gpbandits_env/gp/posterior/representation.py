@@ -1,0 +1,129 @@
+"""The common part of the two representations of a posterior on arms: rows over coordinates.
+
+The reward function is linear in coordinates u: f(arm) = <phi(arm), u>. In data space, u is f itself
+on the n arms; in coefficient space, u = xi with f = F xi. Given all earlier observations, an
+observation of an arm adds one row
+
+    w = cov(u, f(arm)) / s,   s^2 = var(f(arm)) + noise_var
+
+to W, and the covariance of u is base - W^T W. Rows are folded into the base now and then.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, IntArray, State, positive
+from gpbandits_env.gp.posterior.base import Layout, Stateful
+
+
+class Representation(Stateful, ABC):
+    """The covariance of ``width`` coordinates given the data; ``prior_var`` (n,) is that of f.
+
+    The rows are a growing block (count, width). The true rows are ``scale`` times the stored ones,
+    so that one multiplication decays all past data. The last rows may be hallucinated; the owner
+    drops them by `truncate`.
+    """
+
+    name: ClassVar[str]
+    # `settle` acts from this many rows on, or once the scale is below FADED.
+    due: int
+    FADED: ClassVar[float]
+    STATE: ClassVar[Mapping[str, Layout]] = {"scale": positive}
+    # The layout of the growing arrays: t counts the rows, and w is their width.
+    GROWN: ClassVar[Mapping[str, Layout]] = {"births": ("t",), "rows": ("t", "w")}
+
+    def __init__(self, width: int, prior_var: Array) -> None:
+        self.width, self.prior_var = width, prior_var
+        self.block, self.births = np.empty((16, width)), np.ones(16)
+        self.count, self.scale = 0, 1.0
+        # The surprise of each row, (reward - mean) / s, where the rows carry the mean too.
+        self._surprises: list[float] = []
+        self._root: Array | None = None
+
+    @abstractmethod
+    def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
+        """Append the row of an observation, surprise (reward - mean) / s; return it at all arms."""
+
+    @abstractmethod
+    def cross(self, arms: IntArray) -> tuple[Array, Array]:
+        """cov(u, f(arms)) as a new array (k, width), and cov(f(arms)), (k, k)."""
+
+    @abstractmethod
+    def settle(self) -> Array | None:
+        """Bound memory and cost when due; return a new variance (n,) if it was recomputed."""
+
+    def refreshed(self) -> tuple[Array, Array] | None:
+        """Recompute the mean minus the prior mean, and the variance; None if there is no need."""
+        return None
+
+    @abstractmethod
+    def deviations(
+        self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
+    ) -> Array:
+        """Draws of f minus its mean, given the first ``kept`` rows, (size, n).
+
+        ``counts`` (n,) are the numbers of pulls of each arm without drift, else None.
+        """
+
+    def extend(self, rows: Array, surprises: Array | None) -> Array:
+        """Append true rows (k, width) and any surprises (k,); return them at all arms, (k, n)."""
+        self._append(rows)
+        return rows
+
+    def fade(self, rho: float) -> None:
+        """Multiply the cross-covariances with all past data by ``rho``."""
+        self.scale *= rho
+        self._root = None
+
+    def drop_dead(self, tolerance: float) -> None:
+        """Set the scale to 1, and drop the rows whose squares decayed below ``tolerance``."""
+        shrunk = self.scale / self.births[: self.count]
+        # The oldest rows come first, and have decayed most.
+        dead = int(np.searchsorted(shrunk * shrunk, tolerance))
+        kept = self.count - dead
+        self.block[:kept] = self.block[dead : self.count] * self.scale
+        self.births[:kept] = self.births[dead : self.count] / self.scale
+        self.count, self.scale = kept, 1.0
+
+    def truncate(self, count: int) -> None:
+        """Keep only the first ``count`` rows."""
+        self.count, self._root = count, None
+        del self._surprises[count:]
+
+    def clear(self) -> None:
+        """Return to the prior."""
+        self.count, self.scale, self._root = 0, 1.0, None
+        self._surprises.clear()
+
+    def snapshot(self) -> State:
+        grown = {
+            "rows": self.block[: self.count].copy(),
+            "births": self.births[: self.count].copy(),
+            "surprises": np.array(self._surprises),
+        }
+        grown = {key: value for key, value in grown.items() if key in self.GROWN}
+        return {"representation": self.name, **grown, **super().snapshot()}
+
+    def restore(self, state: State) -> None:
+        """Return to the state of a checked snapshot."""
+        self.clear()
+        self._append(state["rows"])
+        self.births[: self.count] = state["births"]
+        self._surprises = state["surprises"].tolist() if "surprises" in self.GROWN else []
+        self.put(state)
+
+    def _append(self, rows: Array) -> None:
+        end = self.count + len(rows)
+        if end > len(self.block):
+            self._reserve(end)
+        np.divide(rows, self.scale, out=self.block[self.count : end])
+        self.births[self.count : end] = self.scale
+        self.count, self._root = end, None
+
+    def _reserve(self, rows: int) -> None:
+        size = max(rows, 2 * len(self.block))
+        self.block = np.concatenate([self.block, np.empty((size - len(self.block), self.width))])
+        self.births = np.concatenate([self.births, np.ones(size - len(self.births))])

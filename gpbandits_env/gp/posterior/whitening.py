@@ -1,0 +1,303 @@
+"""The inverse Cholesky factor W of a covariance matrix, extended by rows and applied to points.
+
+With K + s^2 I = L L^T, W = L^-1 is stored instead of L. Then W k_t(x) for many x is a matrix
+product, which is several times faster than a triangular solve, and appending k points costs
+O(k t^2). Rounding grows with the condition number of K + s^2 I. If it exceeds the noise, no block
+can be appended, and all points are factorized anew.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, State
+from gpbandits_env.errors import NotPositiveDefinite
+from gpbandits_env.gp.kernels.columns import Pulled
+from gpbandits_env.gp.linalg import cholesky, symmetric_root
+from gpbandits_env.gp.posterior.base import Layout, Stateful, amount
+from gpbandits_env.gp.threads import OneThread
+
+# The number of observations that are processed together.
+BLOCK = 64
+# Cross-covariances (n, t) are processed in pieces of this many numbers (half a MB), which fit the
+# cache, and of at least FEWEST points, because otherwise reading W dominates the products.
+PIECE, FEWEST = 1 << 16, 96
+# Triangular products are computed in strips of this many columns.
+STRIP = 128
+# The quantities stored for each point of a box; the last one follows from the others.
+COLUMNS = ("rewards", "stamps", "noise", "begun", "beta")
+TOGETHER = -1.0
+
+
+class Whitening:
+    """The lower triangular W = L^-1, (t, t), in storage that doubles; t is ``count``."""
+
+    def __init__(self, matrix: Array | None = None, reserved: int = 16) -> None:
+        self.count = 0 if matrix is None else len(matrix)
+        self._block = np.zeros((max(reserved, self.count),) * 2)
+        if matrix is not None:
+            self._block[: self.count, : self.count] = matrix
+
+    @property
+    def matrix(self) -> Array:
+        """W, (t, t), a view that is valid until the next change."""
+        return self._block[: self.count, : self.count]
+
+    @property
+    def reserved(self) -> int:
+        """The number of points that fit the storage; rounding depends on the memory layout."""
+        return len(self._block)
+
+    def extend(self, cross: Array, gram: Array, floor: float) -> tuple[Array, Array, Array]:
+        """Append k points with covariances ``cross`` (k, t) and ``gram`` (k, k), both overwritten.
+
+        Returns:
+            The new rows of L left of the diagonal block, (k, t), and the results of `whitener`.
+        Raises:
+            LinAlgError: see there; nothing is appended.
+        """
+        old, new = self.count, self.count + len(gram)
+        white = self.matrix
+        left = cross @ white.T
+        gram -= left @ left.T
+        corner, pivots = whitener(gram, floor)
+        corner = np.tril(corner)  # removes rounding above the diagonal, which is never cleared
+        if new > len(self._block):
+            self.reserve(max(new, 2 * len(self._block)))
+        np.matmul(-corner @ left, white, out=self._block[old:new, :old])
+        self._block[old:new, old:new] = corner
+        self.count = new
+        return left, corner, pivots
+
+    def reserve(self, size: int) -> None:
+        """Make room for ``size`` points, if there is less."""
+        if size > len(self._block):
+            block = np.zeros((size, size))
+            block[: self.count, : self.count] = self.matrix
+            self._block = block
+
+    def truncate(self, count: int) -> None:
+        """Keep only the first ``count`` points, without changing them."""
+        self.count = count
+        if count == 0:  # the storage returns to its first size too
+            self._block = np.zeros((16, 16))
+
+
+class BoxData(Stateful):
+    """Observed points, rewards, times and whitened residuals, in storage that doubles.
+
+    Time is measured by the decay of correlation: between an observation at clock c' and the
+    present clock c it is multiplied by exp(c' - c). Only differences are used, so that nothing
+    underflows.
+
+    W and beta are the results of a sequence of calls, and are computed from it again, bit for bit:
+    see `begun`.
+    """
+
+    STATE: ClassVar[Mapping[str, Layout]] = {"clock": amount}
+    GROWN: ClassVar[Mapping[str, Layout]] = {
+        "points": ("t", "d"),
+        **dict.fromkeys(COLUMNS[:-1], ("t",)),
+    }
+
+    def __init__(self, dim: int) -> None:
+        self._points, self._columns = np.empty((16, dim)), np.zeros((len(COLUMNS), 16))
+        self.count, self.clock = 0, 0.0
+
+    @property
+    def points(self) -> Array:
+        """The points, a view (t, d)."""
+        return self._points[: self.count]
+
+    @property
+    def rewards(self) -> Array:
+        """The rewards, a view (t,)."""
+        return self._columns[0, : self.count]
+
+    @property
+    def stamps(self) -> Array:
+        """The clock at each observation, a view (t,)."""
+        return self._columns[1, : self.count]
+
+    @property
+    def noise(self) -> Array:
+        """The variance of the noise of each reward, a view (t,)."""
+        return self._columns[2, : self.count]
+
+    @property
+    def begun(self) -> Array:
+        """How W was extended, a view (t,).
+
+        For the first points it is `TOGETHER`: their rows were computed in one call. Then, for the
+        first one of each block that was appended, it is the number of points for which W had
+        storage, and 0 for the others of the block.
+        """
+        return self._columns[3, : self.count]
+
+    @property
+    def beta(self) -> Array:
+        """W (y - m), with 0 for hallucinated points, a view (t,)."""
+        return self._columns[4, : self.count]
+
+    def extend(self, points: Array, rewards: Array | float, noise: Array | float) -> None:
+        """Append observations at the present clock, with 0 for beta."""
+        start, end = self.count, self.count + len(points)
+        if end > len(self._points):
+            size = max(end, 2 * len(self._points))
+            old, columns = self.points, self._columns[:, :start]
+            self._points = np.empty((size, points.shape[1]))
+            self._columns = np.zeros((len(COLUMNS), size))
+            self._points[:start], self._columns[:, :start] = old, columns
+        self._points[start:end] = points
+        new = (rewards, self.clock, noise, 0.0, 0.0)
+        for row, values in zip(self._columns, new, strict=True):
+            row[start:end] = values
+        self.count = end
+
+    def fade(self) -> Array | None:
+        """The decay of each point's correlation, (t,); None without decay."""
+        if not self.count or self.stamps[0] == self.clock:  # the first is the oldest
+            return None
+        return np.exp(self.stamps - self.clock)
+
+    def faded(self, tolerance: float) -> int:
+        """The number of oldest points whose correlation is below the tolerance."""
+        return int(np.searchsorted(self.stamps, self.clock + np.log(tolerance)))
+
+    def drop(self, oldest: int) -> None:
+        """Drop the oldest points, and set the clock to 0."""
+        kept = self.count - oldest
+        self._points[:kept] = self._points[oldest : self.count].copy()
+        self._columns[:, :kept] = self._columns[:, oldest : self.count].copy()
+        self._columns[1, :kept] -= self.clock
+        self.count, self.clock = kept, 0.0
+
+    def snapshot(self) -> State:
+        return {**super().snapshot(), **{key: getattr(self, key).copy() for key in self.GROWN}}
+
+    def restore(self, state: State) -> None:
+        """Return to the state of a checked snapshot, except for beta."""
+        self.count = 0
+        self.extend(state["points"], state["rewards"], state["noise"])
+        self.stamps[:], self.begun[:] = state["stamps"], state["begun"]
+        self.put(state)
+
+
+class Predictor:
+    r"""Posterior moments from prior moments and covariances k (n, t) with the t observations.
+
+    With v = W (k o fade), the mean increases by v^T beta and the variance decreases by |v|^2. These
+    are matrix products, O(n t^2). W (t, t) is the inverse Cholesky factor of the data's covariance,
+    beta (t,) is W (y - m), and fade (t,) is the correlation of each observation's time with the
+    present, None if all are 1.
+    """
+
+    def __init__(self, white: Array, beta: Array, fade: Array | None) -> None:
+        self.white = white if fade is None else white * fade
+        self.beta = beta
+
+    @cached_property
+    def alpha(self) -> Array:
+        """The weights of the covariances in the mean, (t,)."""
+        return self.beta @ self.white
+
+    def moments(self, mean: Array, var: Array, columns: Callable[[slice], Array]) -> None:
+        """Convert the prior mean and variance (n,) to the posterior's, in place and in pieces.
+
+        ``columns`` returns the covariances (k, t) of a range of points with the data.
+        """
+        if len(self.beta):
+            with OneThread():
+                for part in pieces(len(mean), len(self.beta)):
+                    v = self._whitened(columns(part))
+                    mean[part] += v @ self.beta
+                    var[part] -= np.einsum("ij,ij->i", v, v)
+                    del v  # Its memory is warm, and taken again for the next part.
+            np.maximum(var, 0.0, out=var)
+
+    def gradients(
+        self,
+        moments: tuple[Array, Array, Array, Array],
+        pull: Callable[[slice], tuple[Array, Pulled]],
+    ) -> tuple[Array, Array, Array, Array]:
+        """The same for mean and variance (n,) and for their gradients (n, d), which are returned.
+
+        ``pull`` returns the covariances (k, t) of a range and the contraction of their gradients.
+        """
+        mean, var, mean_slope, var_slope = moments
+        if len(self.beta):
+            with OneThread():
+                for part in pieces(len(mean), len(self.beta)):
+                    k, pulled = pull(part)
+                    v = self._whitened(k)
+                    mean[part] += v @ self.beta
+                    var[part] -= np.einsum("ij,ij->i", v, v)
+                    v *= 2.0
+                    mean_slope[part] += pulled(self.alpha)
+                    var_slope[part] -= pulled(self._unwhitened(v))
+                    del k, pulled, v  # Their memory is warm, and taken again for the next part.
+            np.maximum(var, 0.0, out=var)
+        return moments
+
+    def _whitened(self, k: Array) -> Array:
+        """The product k W^T, without the zeros above the diagonal of W."""
+        t = len(self.white)
+        if t <= STRIP:
+            return k @ self.white.T
+        v = np.empty(k.shape)
+        for start in range(0, t, STRIP):
+            stop = min(start + STRIP, t)
+            np.matmul(k[:, :stop], self.white[start:stop, :stop].T, out=v[:, start:stop])
+        return v
+
+    def _unwhitened(self, v: Array) -> Array:
+        """The product v W, without those zeros."""
+        t = len(self.white)
+        if t <= STRIP:
+            return v @ self.white
+        k = np.empty(v.shape)
+        for start in range(0, t, STRIP):
+            stop = min(start + STRIP, t)
+            np.matmul(v[:, start:], self.white[start:, start:stop], out=k[:, start:stop])
+        return k
+
+
+def pieces(points: int, columns: int) -> list[slice]:
+    """Ranges of points whose covariances with ``columns`` data fit the cache."""
+    step = max(FEWEST, PIECE // max(columns, 1))
+    return [slice(start, start + step) for start in range(0, points, step)]
+
+
+def whitener(gram: Array, floor: float) -> tuple[Array, Array]:
+    """L^-1 (k, k) for the Cholesky factor L of ``gram`` (k, k), and L's squared pivots (k,).
+
+    Raises:
+        LinAlgError: a squared pivot is below the floor, which without rounding none is.
+    """
+    lower: NDArray[Any] = np.linalg.cholesky(gram)
+    pivots = lower.diagonal() ** 2
+    if pivots.min() < floor:
+        raise np.linalg.LinAlgError(f"a squared pivot is below {floor:g}")
+    return np.linalg.inv(lower), pivots
+
+
+def root(covariance: Array) -> Array:
+    """A square root R with R R^T = covariance, for draws; negative eigenvalues count as 0."""
+    try:
+        return cholesky(covariance, "posterior covariance")[0]
+    except NotPositiveDefinite:
+        return symmetric_root(covariance)
+
+
+def observed_gain(var: float, noise_var: float) -> float:
+    """1/2 log(1 + var / noise_var), the information of one observation; infinite without noise.
+
+    A variance below 0 is rounding.
+    """
+    if noise_var > 0.0:
+        return 0.5 * math.log1p(max(var, 0.0) / noise_var)
+    return math.inf if var > 0.0 else 0.0

@@ -1,0 +1,196 @@
+"""The choice of a sampler for a kernel on a domain, and a cache of recent samplers."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import TypeVar
+
+import numpy as np
+
+from gpbandits_env.arrays import positive, whole
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.samplers.base import BoxSampler, Factor, Sampler
+from gpbandits_env.gp.samplers.box import FourierFeatures, ProductFeatures
+from gpbandits_env.gp.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
+from gpbandits_env.gp.samplers.factors import dense_factor, kronecker_factor, low_rank_factor
+from gpbandits_env.gp.threads import one_blas_thread
+
+KINDS = ("auto", "dense", "lowrank", "kronecker", "circulant")
+BOX_KINDS = ("auto", "fourier", "product")
+# A full factor of 3000 arms is 72 MB and takes half a second.
+MOST_DENSE = 3000
+# From this size an FFT can beat a product with the full factor. Measured: 14 ns per point of the
+# torus, including its normal variate, against 0.14 ns times n^2.
+CIRCULANT_FROM = 800
+ARMS_SQUARED_A_POINT = 100
+# A low-rank factor is tried up to this rank and this many numbers (128 MB).
+LARGEST_RANK, LARGEST_FACTOR = 400, 1 << 24
+# Where an FFT is possible, a factor with a larger rank than this is slower.
+LARGEST_RANK_WITH_FFT = 256
+# Each evaluation of a point reads all features.
+MOST_PRODUCT_FEATURES = 4096
+
+S = TypeVar("S", bound=Sampler | None)
+
+
+class SamplerCache:
+    """The most recently used samplers, limited in bytes and entries; safe to use from threads.
+
+    Two threads that miss at the same time both make the sampler; samplers of one key are equal,
+    also because each is made by one BLAS thread. One of more than ``most_bytes`` is not kept.
+    """
+
+    def __init__(self, most_bytes: int, most_entries: int) -> None:
+        self.most_bytes, self.most_entries = most_bytes, most_entries
+        self._lock = Lock()
+        self._kept: OrderedDict[Hashable, Sampler | None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of all samplers, in bytes."""
+        return sum(map(_size, self._kept.values()))
+
+    def get(self, key: Hashable, make: Callable[[], S]) -> S:
+        """The sampler of the key, made now if it is not cached; errors of ``make`` propagate."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]  # type: ignore[return-value]
+        with one_blas_thread():
+            made = make()
+        with self._lock:
+            if _size(made) <= self.most_bytes:
+                self._kept.setdefault(key, made)
+            while self.nbytes > self.most_bytes or len(self) > self.most_entries:
+                self._kept.popitem(last=False)
+        return made
+
+
+def _size(sampler: Sampler | None) -> int:
+    return 0 if sampler is None else sampler.nbytes
+
+
+_CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)
+
+
+def sampler_for(arms: Arms, kernel: Kernel, kind: str = "auto") -> Sampler:
+    """The cheapest sampler of GP draws on arms that is exact to 1e-12 of the largest variance.
+
+    "auto" takes the first possible kind: a Kronecker product (a product kernel on a grid of two or
+    more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT circulant embedding
+    (a stationary kernel on an even grid of 800 arms or more, if its torus is cheaper than a full
+    factor), or a full factor (up to 3000 arms). Each process caches the last 256 MB of samplers, so
+    that trials share them.
+
+    The kind is "auto", "dense", "lowrank", "kronecker" or "circulant".
+
+    Raises:
+        UnknownName: there is no such kind.
+        InvalidInput: the kind does not fit the kernel or the arms, or no kind does.
+    """
+    one_of(kind, KINDS, "sampler")
+    kernel.check_points(arms.coordinates)
+    make: dict[str, Callable[[], Sampler | None]] = {
+        "auto": lambda: _cheapest(arms, kernel),
+        "kronecker": lambda: kronecker_factor(arms, kernel),
+        "lowrank": lambda: low_rank_factor(arms, kernel, arms.size),
+        "circulant": lambda: circulant_sampler(arms, kernel),
+        "dense": lambda: dense_factor(arms, kernel),
+    }
+    sampler = _CACHE.get((kind, arms, kernel), make[kind])
+    assert sampler is not None  # no rank exceeds the number of arms
+    return sampler
+
+
+def factor_for(
+    arms: Arms, kernel: Kernel, max_rank: int, tolerance: float = 1e-12
+) -> Factor | None:
+    """A cached factor of rank at most ``max_rank``, for a posterior; None if there is none.
+
+    The tolerance is the variance that the factor may miss, relative to the largest variance.
+    """
+    kernel.check_points(arms.coordinates)
+    tolerance = positive(tolerance, "tolerance", zero=True)
+    key = ("factor", arms, kernel, whole(max_rank, "max_rank"), tolerance)
+    return _CACHE.get(key, lambda: _factor(arms, kernel, max_rank, tolerance))
+
+
+def box_sampler_for(
+    box: Box,
+    kernel: Kernel,
+    kind: str = "auto",
+    features: int = 1024,
+    rng: np.random.Generator | None = None,
+) -> BoxSampler:
+    """GP draws on a box: exact product features if they are few, else random Fourier features.
+
+    The kind is "auto" (product features if there are at most 4096), "product" or "fourier". Fourier
+    features need a kernel with a known spectral density, their number, and ``rng`` to draw them.
+
+    Raises:
+        UnknownName: there is no such kind.
+        InvalidInput: the kernel does not allow the kind, or a generator is needed.
+    """
+    one_of(kind, BOX_KINDS, "sampler on a box")
+    kernel.check_points(box.low[None, :])
+    if kind == "product":
+        return ProductFeatures(box, kernel)
+    if kind == "auto" and (exact := exact_features(box, kernel)) is not None:
+        return exact
+    if rng is None:
+        raise InvalidInput("random Fourier features need a generator: pass rng, a numpy Generator")
+    return FourierFeatures(kernel, box.dim, features, rng)
+
+
+def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
+    """Features that reproduce the kernel to 1e-12, or None if too many would be needed."""
+    try:
+        return ProductFeatures(box, kernel, MOST_PRODUCT_FEATURES)
+    except InvalidInput:
+        return None
+
+
+def _cheapest(arms: Arms, kernel: Kernel) -> Sampler:
+    if _is_product(arms, kernel):
+        return kronecker_factor(arms, kernel)
+    embeds = arms.size >= CIRCULANT_FROM and can_embed(arms, kernel)
+    most = min(arms.size // 4, LARGEST_RANK_WITH_FFT if embeds else LARGEST_RANK)
+    most = max(1, min(most, LARGEST_FACTOR // arms.size))
+    low = low_rank_factor(arms, kernel, most)
+    if low is not None:
+        return low
+    small = arms.size <= MOST_DENSE
+    if embeds:
+        most_points = arms.size**2 // ARMS_SQUARED_A_POINT if small else MOST_POINTS
+        try:
+            return circulant_sampler(arms, kernel, most_points)
+        except InvalidInput:
+            if not small:
+                raise
+    if not small:
+        raise InvalidInput(
+            f"{arms.size} arms are too many to factorize the kernel {kernel.type_name!r} in full "
+            f"(more than {MOST_DENSE}); use an evenly spaced grid and a stationary kernel, or "
+            "fewer arms; in an environment also sampler='dense', if you have "
+            f"{16e-9 * arms.size**2:.2g} GB of memory"
+        )
+    return dense_factor(arms, kernel)
+
+
+def _factor(arms: Arms, kernel: Kernel, max_rank: int, tolerance: float) -> Factor | None:
+    if _is_product(arms, kernel):
+        factor = kronecker_factor(arms, kernel, tolerance)
+        top = float(kernel.diagonal(arms.coordinates).max())
+        factor = factor.thinned(tolerance * top - factor.error)
+        if factor.rank <= max_rank:
+            return factor
+    return low_rank_factor(arms, kernel, max_rank, tolerance)
+
+
+def _is_product(arms: Arms, kernel: Kernel) -> bool:
+    return arms.axes is not None and arms.dim > 1 and kernel.axis_kernels(arms.dim) is not None

@@ -1,0 +1,246 @@
+r"""The theory of time-varying GP bandits: block lengths, beta, and regret bounds.
+
+The notation is that of bogunovic2016: the domain lies in [0, r]^d, and P(sup |f| > L) <= a0
+exp(-(L/b0)^2).
+
+The orders are those of Corollary 4.1: with gamma_N = O(N^c), c = 0 for the squared exponential and
+c = d(d+1) / (2 nu + d(d+1)) for Matern kernels (logarithms left out), the bounds of Theorems 4.2
+and 4.3 are of order
+
+.. math:: T (N^{(c-1)/2} + N^{3/2} \epsilon^{1/2}) \quad\text{and}\quad
+    T (N^{c-1} + N^2 \epsilon)^{1/2}
+
+for a block length N <= T, and the corollary takes the best N. Constants are left out: use these
+orders to compare shapes, not values.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import Array, positive, share, whole
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.theory.checks import (
+    drift,
+    log_tail,
+    matern_exponent,
+    nonnegative,
+    probability,
+    rounds,
+)
+from gpbandits_env.gp.theory.regret_bounds import regret_constant
+
+
+def block_length_se(epsilon: float, horizon: int) -> int:
+    """N = ceil(min(T, 12 epsilon^(-1/4))), for the squared exponential kernel.
+
+    Source: bogunovic2016, Corollary 4.1 and Section 5.1.
+    """
+    return _block_length(12.0, 4.0, epsilon, horizon)
+
+
+def block_length_matern(epsilon: float, horizon: int, nu: float, dim: int) -> int:
+    """N = ceil(min(T, 24 epsilon^(-1/(4 - c)))), c = d(d+1) / (2 nu + d(d+1)), for Matern kernels.
+
+    Source: bogunovic2016, Corollary 4.1 and Section 5.1.
+    """
+    d = whole(dim, "dim")
+    c = d * (d + 1) / (2.0 * positive(nu, "nu") + d * (d + 1))
+    return _block_length(24.0, 4.0 - c, epsilon, horizon)
+
+
+def beta_resetting(
+    horizon: ArrayLike, dim: int, delta: float, a: float = 1.0, b: float = 1.0, r: float = 1.0
+) -> Array:
+    r"""The confidence width of R-GP-UCB.
+
+    .. math:: \beta_T = 2 \log u + 2 d \log\left(r d b T^2 \sqrt{\log(d a u)}\right), \quad
+        u = \frac{2 \pi^2 T^2}{3 \delta}
+
+    As in `beta_continuous`, the second logarithm is at least 0.
+
+    Source: bogunovic2016, Theorem 4.2, eq. (16).
+    """
+    return _beta(horizon, 1.5, dim, delta, a, b, r)
+
+
+def beta_time_varying(
+    horizon: ArrayLike, dim: int, delta: float, a: float = 1.0, b: float = 1.0, r: float = 1.0
+) -> Array:
+    r"""The confidence width of TV-GP-UCB.
+
+    .. math:: \beta_T = 2 \log u + 2 d \log\left(r d b T^2 \sqrt{\log(d a u)}\right), \quad
+        u = \frac{\pi^2 T^2}{2 \delta}
+
+    As in `beta_continuous`, the second logarithm is at least 0.
+
+    Source: bogunovic2016, Theorem 4.3, eq. (19).
+    """
+    return _beta(horizon, 2.0, dim, delta, a, b, r)
+
+
+def greedy_time_varying_gain(
+    arms: Arms, kernel: Kernel, noise_var: float, epsilon: float, horizon: int
+) -> Array:
+    """The information gain 1/2 log det(I + K~_T/s^2) of the arms of largest variance, (T,).
+
+    The arm of each round has the largest posterior variance under the drifting prior. Rounds
+    partition the ground set and the gain is submodular, so the largest gain gamma~_T is at most
+    twice this curve (Fisher, Nemhauser and Wolsey 1978).
+
+    Cost: ``horizon`` posterior updates.
+
+    Source: bogunovic2016, Section 4.2 (gamma~_T).
+    """
+    positive(noise_var, "noise_var")
+    share(epsilon, "epsilon")
+    posterior = posterior_on(arms, kernel, noise_var, horizon=whole(horizon, "horizon"))
+    gains = np.empty(horizon)
+    for t in range(horizon):
+        if t:
+            posterior.advance(epsilon)
+        arm = int(np.argmax(posterior.var))
+        gains[t] = 0.5 * math.log1p(float(posterior.var[arm]) / noise_var)
+        posterior.condition(np.array([arm]), np.zeros(1))
+    return np.cumsum(gains)
+
+
+def time_varying_gain_bound(
+    horizon: ArrayLike,
+    block: int,
+    block_gain: float,
+    noise_var: float,
+    epsilon: float,
+    *,
+    as_printed: bool = False,
+) -> Array:
+    r"""A bound on gamma~_T from the static gain of a block, for any block length.
+
+    .. math:: \tilde\gamma_T \le (T/N + 1)
+        \left(\gamma_N + \tfrac N2 \log(1 + N^2 \epsilon / s^2)\right)
+
+    ERRATUM: eq. (21) is printed as (T/N + 1)(gamma_N + N^3 epsilon), because step (56) of the proof
+    drops a factor. With one arm, s^2 = .01, epsilon = .03 and N = 3, it claims 3.66, but the true
+    value is 3.89. The corrected bound above is the default.
+
+    Source: bogunovic2016, eq. (21).
+    """
+    blocks = nonnegative(horizon, "horizon") / whole(block, "block") + 1.0
+    gain, eps = positive(block_gain, "block_gain", zero=True), share(epsilon, "epsilon")
+    ratio = block**2 * eps / positive(noise_var, "noise_var")
+    return blocks * (gain + (block**3 * eps if as_printed else 0.5 * block * math.log1p(ratio)))
+
+
+def regret_bound_time_varying(
+    horizon: ArrayLike, beta: ArrayLike, gain: ArrayLike, noise_var: float, variance: float = 1.0
+) -> Array:
+    """The bound of TV-GP-UCB: R_T <= sqrt(C1 T beta_T gamma~_T) + 2, with probability 1 - delta.
+
+    beta_T comes from `beta_time_varying`.
+
+    Source: bogunovic2016, Theorem 4.3, eq. (20).
+    """
+    t, c1 = rounds(horizon), regret_constant(noise_var, variance)
+    return np.sqrt(c1 * t * nonnegative(beta, "beta") * nonnegative(gain, "gain")) + 2.0
+
+
+def regret_bound_resetting(
+    horizon: ArrayLike,
+    beta: ArrayLike,
+    block: int,
+    block_gain: float,
+    noise_var: float,
+    epsilon: float,
+    delta: float,
+    a0: float = 1.0,
+    b0: float = 1.0,
+) -> Array:
+    """The bound of R-GP-UCB: R_T <= sqrt(C1 T beta_T (T/N + 1) gamma_N) + 2 + T psi_T(N, epsilon).
+
+    beta_T comes from `beta_resetting`.
+
+    Source: bogunovic2016, Theorem 4.2, eqs. (17)-(18).
+    """
+    t, betas = rounds(horizon), nonnegative(beta, "beta")
+    gain, per_block = positive(block_gain, "block_gain", zero=True), t / whole(block, "block") + 1.0
+    learned = np.sqrt(regret_constant(noise_var) * t * betas * per_block * gain)
+    stale = block**3 * share(epsilon, "epsilon")
+    factor = 2.0 * (1.0 + positive(a0, "a0", zero=True)) * np.pi**2
+    tail = np.sqrt(np.log(factor * t**2 / (3.0 * probability(delta))))
+    precision = 1.0 / noise_var
+    psi = np.sqrt(betas * (3.0 * precision + precision**2) * stale)
+    psi = psi + (precision + precision**2) * stale * (2.0 + positive(b0, "b0", zero=True)) * tail
+    return learned + 2.0 + t * psi
+
+
+def least_regret(epsilon: ArrayLike, correlation: float = 0.0, variance: float = 1.0) -> Array:
+    r"""The expected regret per round on two arms, from round 2 on, below which no agent can be.
+
+    .. math:: E[r_t] \ge \sqrt{\frac{v (1 - \rho)}{\pi}} \left(1 - \sqrt{1 - \epsilon}\right)
+        \ge \sqrt{\frac{v (1 - \rho)}{\pi}} \, \frac{\epsilon}{2}
+
+    It is the regret of the agent that knows f_{t-1} and chooses its maximizer: the difference of
+    the two values changes its sign with the correlation sqrt(1 - epsilon) between rounds. This
+    gives the lower bound of order T epsilon its constant.
+
+    Args:
+        epsilon: the drift, in [0, 1]; a number or an array.
+        correlation: rho, the prior correlation of the two arms, in [-1, 1].
+        variance: v, the prior variance of each arm.
+    Source: bogunovic2016, Theorem 4.1 and Appendix F; the constant is ours, exact for two arms.
+    """
+    eps = drift(epsilon)
+    if not -1.0 <= correlation <= 1.0:
+        raise InvalidInput(f"correlation must lie in [-1, 1], got {correlation!r}")
+    spread = math.sqrt(positive(variance, "variance") * (1.0 - correlation) / math.pi)
+    return np.asarray(spread * (1.0 - np.sqrt(1.0 - eps)))
+
+
+def _block_length(factor: float, root: float, epsilon: float, horizon: int) -> int:
+    share(epsilon, "epsilon")
+    whole(horizon, "horizon")
+    return horizon if epsilon == 0 else math.ceil(min(horizon, factor * epsilon ** (-1.0 / root)))
+
+
+def _beta(
+    horizon: ArrayLike, part: float, dim: int, delta: float, a: float, b: float, r: float
+) -> Array:
+    """The width for u = pi^2 T^2 / (part delta)."""
+    t2, d = rounds(horizon) ** 2, whole(dim, "dim")
+    u = t2 * np.pi**2 / (part * probability(delta))
+    cells = positive(r, "r") * d * positive(b, "b") * t2
+    cells = cells * np.sqrt(log_tail(d * positive(a, "a") * u, a))
+    return 2.0 * np.log(u) + 2.0 * d * np.log(np.maximum(cells, 1.0))
+
+
+def resetting_regret_order(
+    horizon: ArrayLike, epsilon: ArrayLike, nu: float | None = None, dim: int = 1
+) -> Array:
+    """The regret order of R-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (4-c)))).
+
+    ``nu`` is the smoothness of a Matern kernel, or None for the squared exponential.
+    """
+    return _order(horizon, epsilon, nu, dim, 4.0)
+
+
+def time_varying_regret_order(
+    horizon: ArrayLike, epsilon: ArrayLike, nu: float | None = None, dim: int = 1
+) -> Array:
+    """The regret order of TV-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (3-c)))).
+
+    The arguments are those of `resetting_regret_order`.
+    """
+    return _order(horizon, epsilon, nu, dim, 3.0)
+
+
+def _order(
+    horizon: ArrayLike, epsilon: ArrayLike, nu: float | None, dim: int, power: float
+) -> Array:
+    c = 0.0 if nu is None else matern_exponent(nu, whole(dim, "dim"))
+    t, eps = rounds(horizon), drift(epsilon)
+    still, moving = t ** (0.5 * (1.0 + c)), t * eps ** (0.5 * (1.0 - c) / (power - c))
+    return np.asarray(np.maximum(still, moving))

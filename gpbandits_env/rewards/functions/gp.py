@@ -1,0 +1,196 @@
+"""Functions drawn from a Gaussian process, on arms and in a box, with their maxima."""
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, Points, State, finite_array, frozen
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.samplers import BoxSampler, box_sampler_for, sampler_for
+from gpbandits_env.rewards.drift import Drift, Path
+from gpbandits_env.rewards.functions.function import ArmFunction, Function
+from gpbandits_env.rewards.functions.maximum import BoxMaximum
+from gpbandits_env.rewards.functions.process import RewardPath, RewardProcess, StaticProcess
+from gpbandits_env.seeding import stream
+
+# A normal variate exceeds 40 standard deviations with probability below 1e-340. That does not
+# occur in double precision, so 40 standard deviations bound every draw.
+NEVER_BEYOND = 40.0
+# Gymnasium requires finite bounds on observations; no reward of a user's drift is beyond this.
+ANYTHING = 1e100
+
+
+class _GPDraws(StaticProcess):
+    """Draws of GP(0, k) on arms or in a box."""
+
+    kernel: Kernel
+
+    def bounds(self) -> tuple[float, float]:
+        limit = NEVER_BEYOND * float(np.sqrt(self.kernel.diagonal(self.domain.span).max()))
+        return -limit, limit
+
+
+class GPOnArms(_GPDraws):
+    """Draws f = Phi xi of GP(0, k) on arms, with white xi, exact to the stated sampler error.
+
+    Args:
+        arms: the n arms.
+        kernel: the covariance k.
+        sampler: "auto", "dense", "lowrank", "kronecker" or "circulant".
+    """
+
+    def __init__(self, arms: Arms, kernel: Kernel, sampler: str = "auto") -> None:
+        self.domain: Arms = arms
+        self.kernel = kernel
+        self.sampler = sampler_for(arms, kernel, sampler)
+
+    def draw(self, rng: np.random.Generator) -> ArmFunction:
+        """A function on the arms. Cost: one call of the sampler."""
+        return ArmFunction(self.sampler(rng.standard_normal(self.sampler.rank)))
+
+    def vectors(self, rng: np.random.Generator, size: int) -> Array:
+        """``size`` independent draws, as vectors linear in white noise: values (size, n)."""
+        return self.sampler.draw(rng, size)
+
+    def function_of(self, vector: Array) -> ArmFunction:
+        """The function of a vector; weighted sums of vectors give weighted sums of functions."""
+        return ArmFunction(vector)
+
+
+class BoxFunction(Function):
+    """f(x) = phi(x) . xi in a box, with the sampler's features phi and white coefficients xi (r,).
+
+    The coefficients and the maximizer (d,) are stored and marked read-only. The stated maximum may
+    be below the true maximum by ``accuracy``.
+    """
+
+    __slots__ = ("coefficients", "sampler")
+
+    def __init__(
+        self, sampler: BoxSampler, coefficients: Array, best: Array, accuracy: float
+    ) -> None:
+        self.sampler = sampler
+        self.coefficients: Array = frozen(coefficients)
+        self.best_action = frozen(best)
+        self.optimum = float(self(best[None])[0])
+        self.accuracy = accuracy
+
+    def __call__(self, actions: Points) -> Array:
+        """The values (m,) at points (m, d). Cost: m r feature evaluations."""
+        return self.sampler.features(actions) @ self.coefficients
+
+    def gradient(self, points: Array) -> Array:
+        """The gradients (m, d) at points (m, d)."""
+        return np.einsum("nrd,r->nd", self.sampler.gradient(points), self.coefficients)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return BoxFunction, (self.sampler, self.coefficients, self.best_action, self.accuracy)
+
+    def snapshot(self) -> State:
+        return {"coefficients": self.coefficients, "best": self.best_action}
+
+
+class GPOnBox(_GPDraws):
+    """Draws of a GP in a box, by exact product features or random Fourier features.
+
+    Random features are drawn once, from a separate random stream. All functions therefore have the
+    same covariance, which differs from the kernel by ``sampler.error``.
+
+    Args:
+        box: the domain.
+        kernel: the covariance k.
+        sampler: "auto" or one of the box samplers' names.
+        features: the number of random features, if they are used.
+    """
+
+    def __init__(
+        self, box: Box, kernel: Kernel, sampler: str = "auto", features: int = 1024
+    ) -> None:
+        self.domain: Box = box
+        self.kernel = kernel
+        rng = stream("gpbandits_env", "features of a box")
+        self.sampler = box_sampler_for(box, kernel, sampler, features=features, rng=rng)
+
+    @cached_property
+    def maximum(self) -> BoxMaximum:
+        """The search for the maximum of a draw.
+
+        Raises:
+            InvalidInput: draws vary too fast in this box (see `BoxMaximum`).
+        """
+        maximum = BoxMaximum(self.sampler, self.domain)
+        maximum.check()
+        return maximum
+
+    def draw(self, rng: np.random.Generator) -> BoxFunction:
+        """A function and its maximum. Cost: one search of the box (see `BoxMaximum`)."""
+        return self.function_of(rng.standard_normal(self.sampler.rank))
+
+    def vectors(self, rng: np.random.Generator, size: int) -> Array:
+        """``size`` independent draws, as vectors linear in white noise: coefficients (size, r)."""
+        return rng.standard_normal((size, self.sampler.rank))
+
+    def function_of(self, vector: Array) -> BoxFunction:
+        """The function of a vector, and its maximum. Cost: one search of the box."""
+        best, accuracy = self.maximum(vector)
+        return BoxFunction(self.sampler, vector, best, accuracy)
+
+    def drawn(self, state: State) -> BoxFunction:
+        coefficients = finite_array(state["coefficients"], "coefficients", ndim=1).copy()
+        if len(coefficients) != self.sampler.rank:
+            raise InvalidInput(f"the state belongs to a function of {len(coefficients)} features")
+        best = self.domain.check(np.array(state["best"])[None])[0].copy()
+        return BoxFunction(self.sampler, coefficients, best, self.maximum.accuracy(coefficients))
+
+
+class DriftPath(RewardPath):
+    """A path of GP draws, as reward functions."""
+
+    __slots__ = ("_path", "_read", "function")
+
+    def __init__(self, path: Path, read: Callable[[Array], Function]) -> None:
+        self._path, self._read = path, read
+        self.function = read(path.values)
+
+    def advance(self) -> None:
+        self.function = self._read(self._path.advance())
+
+    def snapshot(self) -> State:
+        return self._path.snapshot()
+
+
+class DriftProcess(RewardProcess):
+    """GP draws that drift: on arms through their values, in a box through their coefficients.
+
+    Both are linear in white noise, so a drift applies to either and its law is exact.
+
+    Cost of a round: the draws of the drift, and in a box one search for the maximum.
+    """
+
+    def __init__(self, draws: GPOnArms | GPOnBox, drift: Drift) -> None:
+        self.draws, self.drift = draws, drift
+        self.domain = draws.domain
+
+    def begin(self, rng: np.random.Generator) -> DriftPath:
+        return DriftPath(Path(self.drift, self.draws.vectors, rng), self.draws.function_of)
+
+    def restore(self, state: State) -> DriftPath:
+        path = Path(self.drift, self.draws.vectors, np.random.default_rng(0))
+        path.restore(state)
+        return DriftPath(path, self.draws.function_of)
+
+    def bounds(self) -> tuple[float, float]:
+        """The bounds of a draw, or wide bounds if the drift does not keep the marginal law."""
+        return self.draws.bounds() if self.drift.keeps_marginal else (-ANYTHING, ANYTHING)
+
+
+def gp_on(
+    domain: Arms | Box, kernel: Kernel, sampler: str = "auto", features: int = 1024
+) -> GPOnArms | GPOnBox:
+    """Draws of GP(0, kernel) on arms or in a box, where the sampler may use random features."""
+    if isinstance(domain, Arms):
+        return GPOnArms(domain, kernel, sampler)
+    return GPOnBox(domain, kernel, sampler, features)

@@ -1,0 +1,97 @@
+"""Tasks as functions of an environment: in their box, in the cube, or on arms in either."""
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, Points, State, finite_array, frozen
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.rewards.functions import ArmFunction, Function, StaticProcess
+from gpbandits_env.rewards.tasks.base import Task
+
+
+class TaskFunction(Function):
+    """A task with the result of `Task.draw` for an episode; points are in its box or the cube."""
+
+    __slots__ = ("drawn", "scaled", "task")
+
+    def __init__(self, task: Task, drawn: Array, scaled: bool) -> None:
+        self.task, self.drawn, self.scaled = task, frozen(np.array(drawn)), scaled
+        best = task.best(self.drawn)
+        action = task.coordinates.to_cube(best.action[None])[0] if scaled else best.action
+        self.best_action, self.optimum = frozen(np.array(action)), best.optimum
+        self.accuracy = best.accuracy
+
+    def __call__(self, actions: Points) -> Array:
+        return self.task.values(self.natural(actions), self.drawn)
+
+    def natural(self, actions: Points) -> Array:
+        """Checked actions (m, d) in natural units, with integer coordinates rounded."""
+        axes = self.task.coordinates
+        return axes.rounded(axes.natural(actions) if self.scaled else actions)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.task, self.drawn, self.scaled)
+
+    def snapshot(self) -> State:
+        return {"drawn": self.drawn}
+
+
+class NoisyTaskFunction(TaskFunction):
+    """A task with random evaluations."""
+
+    __slots__ = ()
+
+    def noisy(self, actions: Points, rng: np.random.Generator) -> Array:
+        """The rewards (m,) of checked actions, with the noise of the task itself."""
+        return self.task.noisy(self.natural(actions), self.drawn, rng)
+
+
+class TaskProcess(StaticProcess):
+    """The functions of a task.
+
+    On arms, all arms are evaluated when a function is drawn (only once if the task draws nothing),
+    and the maximum is exact.
+
+    Args:
+        task: a prepared task.
+        scaled: whether the domain is in the cube [-1, 1]^d instead of natural units.
+        arms: arms inside the box or the cube; by default the domain is the whole box or cube.
+    Raises:
+        InvalidInput: arms are given for a task with its own noise, which a table cannot represent.
+    """
+
+    def __init__(self, task: Task, scaled: bool = False, arms: Arms | None = None) -> None:
+        if arms is not None and task.noise_inside:
+            raise InvalidInput("a task with its own noise runs in its box, not on a grid")
+        axes = task.coordinates
+        self.task, self.scaled = task, scaled
+        self.domain: Arms | Box = arms if arms is not None else axes.cube if scaled else axes.box
+        self._kept: Function | None = None
+
+    def draw(self, rng: np.random.Generator) -> Function:
+        return self._of(self.task.draw(rng))
+
+    def drawn(self, state: State) -> Function:
+        if "values" in state:
+            return super().drawn(state)
+        drawn = finite_array(state["drawn"], "drawn").copy()
+        if drawn.shape != self.task.draw(np.random.default_rng(0)).shape:
+            raise InvalidInput(f"the state belongs to a task with draws of shape {drawn.shape}")
+        return self._of(drawn)
+
+    def bounds(self) -> tuple[float, float]:
+        return self.task.bounds()
+
+    def _of(self, drawn: Array) -> Function:
+        if drawn.size:
+            return self._built(drawn)
+        if self._kept is None:
+            self._kept = self._built(drawn)
+        return self._kept
+
+    def _built(self, drawn: Array) -> Function:
+        kind = NoisyTaskFunction if self.task.noise_inside else TaskFunction
+        function = kind(self.task, drawn, self.scaled)
+        if self.domain.finite:
+            return ArmFunction(function(self.domain.span))
+        return function

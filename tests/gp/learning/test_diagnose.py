@@ -1,0 +1,364 @@
+"""The diagnosis finds what the data were made of, and refuses what it cannot judge."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.stats import norm
+
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.learning import Diagnosis, diagnose
+from gpbandits_env.gp.learning.diagnose import _recommend
+from gpbandits_env.gp.temporal import temporal_from_dict
+from gpbandits_env.scenarios.cli import main
+
+ARMS = np.linspace(0, 1, 8)
+K = np.exp(-((ARMS[:, None] - ARMS) ** 2) / (2 * 0.3**2))
+ROOT = np.linalg.cholesky(K + 1e-9 * np.eye(8))
+NOISE = 0.05
+
+
+def readings(rounds, step, seed, gaps=None):
+    """A path f_{t+1} = step(f_t, draw, t), seen in noise."""
+    rng = np.random.default_rng(seed)
+    f, rows = ROOT @ rng.standard_normal(8), []
+    for t in range(rounds):
+        rows.append(f + np.sqrt(NOISE) * rng.standard_normal(8))
+        gap = 1.0 if gaps is None else gaps[t]
+        f = step(f, lambda: ROOT @ rng.standard_normal(8), t + 1, gap)
+    return np.array(rows)
+
+
+def markov(epsilon):
+    def step(f, draw, t, gap):
+        keep = (1 - epsilon) ** gap
+        return np.sqrt(keep) * f + np.sqrt(1 - keep) * draw()
+
+    return step
+
+
+def score(found, name):
+    return next(m for m in found.models if m.name == name)
+
+
+def test_drifting_data():
+    found = diagnose(readings(150, markov(0.05), 3), mean=0.0, covariance=K)
+    assert found.recommended == "drifting"
+    assert found.interval[0] < 0.05 < found.interval[1]
+    assert found.noise_var == pytest.approx(NOISE, rel=0.3)
+    drifting = score(found, "drifting")
+    assert drifting.coverage == pytest.approx(0.95, abs=0.03)
+    assert drifting.log_score > score(found, "resetting").log_score > -10
+    assert score(found, "static").coverage < 0.9
+    assert found.rows == (90, 60)
+
+
+def test_a_season_is_found():
+    """A wave of 12 rows that passes from arm to arm, with a drift on it."""
+    rows = readings(115, markov(0.2), 6)
+    phases = 2 * np.pi * (np.arange(115)[:, None] / 12 - np.arange(8) / 8)
+    found = diagnose(rows + 2.0 * np.sin(phases))
+    seasonal = score(found, "seasonal")
+    assert found.recommended == "seasonal"
+    assert seasonal.temporal["kernels"][0]["period"] == pytest.approx(12.0, rel=0.02)
+    assert seasonal.log_score > score(found, "drifting").log_score
+    assert seasonal.coverage > 0.85
+
+
+def series_of(kind, seed, rows=240, arms=4):
+    """Independent arms that vary in time as the kind says, seen in noise of variance 0.04."""
+    rng, t = np.random.default_rng(seed), np.arange(float(rows))[:, None]
+    season = sum(
+        rng.normal(size=arms) * np.cos(2 * np.pi * h * t / 24) / h
+        + rng.normal(size=arms) * np.sin(2 * np.pi * h * t / 24) / h
+        for h in (1, 2)
+    )
+    kernels = {
+        "static": {"type": "static"},
+        "drifting": {"type": "markov", "epsilon": 0.05},
+        "smooth": {"type": "matern32", "lengthscale": 20.0},
+        "smoother": {"type": "matern52", "lengthscale": 20.0},
+    }
+    given = kernels["drifting" if kind in ("periodic", "seasonal") else kind]
+    times = np.arange(float(rows))
+    covariance = temporal_from_dict(given)(times, times) + 1e-9 * np.eye(rows)
+    rest = np.linalg.cholesky(covariance) @ rng.normal(size=(rows, arms))
+    parts = {"periodic": (season,), "seasonal": (season, rest)}.get(kind, (rest,))
+    return sum(parts) + 0.2 * rng.normal(size=(rows, arms))
+
+
+KINDS = ("static", "drifting", "smooth", "smoother", "periodic", "seasonal")
+
+
+@pytest.mark.parametrize("kind", ["smooth", "periodic"])
+def test_the_kind_of_variation_is_recognized(kind):
+    assert diagnose(series_of(kind, 0, rows=140)).recommended == kind
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_kind_of_variation_is_recognized_in_most_series(kind):
+    found = [diagnose(series_of(kind, seed)).recommended for seed in range(20)]
+    right = sum(name == ("smooth" if kind == "smoother" else kind) for name in found)
+    print(kind, right, sorted(found))
+    assert right >= 14
+
+
+@pytest.mark.slow
+def test_a_long_series_needs_no_given_moments():
+    found = diagnose(readings(3000, markov(0.1), 7))
+    assert found.recommended == "drifting"
+    assert found.epsilon == pytest.approx(0.1, rel=0.15)
+
+
+def test_independent_rows_are_static_with_rows_of_their_own():
+    """Readings of functions that change completely: epsilon near 1, or forgetting each row."""
+    found = diagnose(readings(100, markov(1.0), 2))
+    assert found.epsilon > 0.9
+    assert found.recommended in ("resetting", "drifting")
+
+
+def test_abrupt_changes_ask_for_resets():
+    found = diagnose(readings(160, lambda f, draw, t, gap: draw() if t % 16 == 0 else f, 3))
+    assert score(found, "resetting").block == 16
+    assert found.recommended == "resetting"
+    assert "predicts" in found.reason
+
+
+def test_a_slow_function_needs_no_drift():
+    """The training rows vary around their mean by noise and little else."""
+    rng = np.random.default_rng(4)
+    base = 3 * ROOT @ rng.standard_normal(8)
+    wander = 0.05 * rng.standard_normal((150, 1))
+    found = diagnose(base + wander + 0.3 * rng.standard_normal((150, 8)), noise_var=0.09)
+    assert score(found, "static").log_score > score(found, "resetting").log_score - 0.05
+
+
+def test_a_static_function_is_static_and_its_epsilon_unknown():
+    """The readings vary by noise alone."""
+    found = diagnose(readings(120, markov(0.0), 3))
+    assert found.recommended == "static"
+    assert found.interval == (0.0, 0.999)
+    assert "say nothing about epsilon" in found.unknown
+    assert found.noise_var == pytest.approx(NOISE, rel=0.2)
+    assert score(found, "static").coverage == pytest.approx(0.95, abs=0.03)
+
+
+def test_gaps_and_irregular_times():
+    gaps = np.random.default_rng(0).choice([0.5, 1.0, 3.0], size=180)
+    values = readings(180, markov(0.05), 5, gaps)
+    values[np.random.default_rng(1).random(values.shape) < 0.03] = np.nan
+    times = np.concatenate([[0.0], np.cumsum(gaps)[:-1]])
+    found = diagnose(values, times, mean=0.0, covariance=K)
+    assert found.recommended == "drifting"
+    assert found.interval[0] < 0.05 < found.interval[1]
+    assert found.rows[0] < 108
+
+
+def test_a_drift_that_does_not_return_to_its_mean_is_a_drift_with_known_noise_too():
+    """With the learned epsilon of 0 it was the static model, and its covariance too large."""
+    values = np.cumsum(1.0 + np.random.default_rng(0).normal(size=(24, 1)), axis=0)
+    found = diagnose(values, noise_var=0.1)
+    assert found.epsilon == 0.0
+    assert score(found, "drifting").epsilon > 0.0
+    gain = score(found, "drifting").log_score - score(found, "static").log_score
+    assert gain > 1.0
+
+
+def test_the_unit_of_time_changes_nothing_but_the_unit(monkeypatch):
+    """Rows an hour apart in hours and in milliseconds; the search began at 1e-4 in any unit."""
+    values, hour = readings(28, markov(0.3), 5)[:, :1], 3.6e6
+    season = 3.0 * np.sin(2.0 * np.pi * np.arange(28.0) / 6.0)[:, None]
+    known = {"noise_var": NOISE, "mean": 0.0, "covariance": K[:1, :1]}
+    monkeypatch.setattr(sys.modules[diagnose.__module__], "ITERATIONS", 3)
+    rows = diagnose(values + season, **known)
+    found = diagnose(values + season, 1e12 + hour * np.arange(28.0), **known)
+    ends = [1 - (1 - e) ** hour for e in (found.epsilon, *found.interval)]
+    assert ends == pytest.approx([rows.epsilon, *rows.interval], rel=1e-6)
+    scores = [m.log_score for m in rows.models]
+    assert [m.log_score for m in found.models] == pytest.approx(scores, abs=1e-6)
+    for name in ("smooth", "periodic", "seasonal"):  # the same covariances in time
+        kernels = [temporal_from_dict(score(m, name).temporal) for m in (rows, found)]
+        lags = np.array([0.0, 1.0, 2.5, 7.0])
+        expected = kernels[0](np.zeros(1), lags)
+        assert kernels[1](np.zeros(1), hour * lags) == pytest.approx(expected, rel=1e-5)
+
+
+def predicted(rows, times, epsilon, block):
+    """Each row's mean log density given those before it, and the share in the band; dense."""
+    logs, inside = [], []
+    for t, row in enumerate(rows):
+        start = 0 if block is None else t - t % block
+        seen = [(s, i) for s in range(start, t) for i in np.flatnonzero(~np.isnan(rows[s]))]
+        here = np.flatnonzero(~np.isnan(row))
+        mean, covariance = np.zeros(len(here)), K[np.ix_(here, here)]
+        if seen:
+            when, arms = np.array(seen).T
+            fade = (1 - epsilon) ** (np.abs(times[when][:, None] - times[when]) / 2)
+            gram = K[np.ix_(arms, arms)] * fade + NOISE * np.eye(len(arms))
+            cross = K[np.ix_(here, arms)] * (1 - epsilon) ** ((times[t] - times[when]) / 2)
+            mean = cross @ np.linalg.solve(gram, rows[when, arms])
+            covariance = covariance - cross @ np.linalg.solve(gram, cross.T)
+        sd = np.sqrt(np.diag(covariance) + NOISE)
+        logs.append(norm.logpdf(row[here], mean, sd).mean())
+        inside.append((np.abs(row[here] - mean) <= 1.959964 * sd).mean())
+    return np.array(logs), np.array(inside)
+
+
+def test_scores_are_those_of_dense_predictions_of_the_rows_that_follow():
+    """Slow at first, restless later: the block is that of the first part all the same."""
+    rng = np.random.default_rng(0)
+    gaps = rng.choice([0.5, 1.0, 4.0], size=50)
+    values = readings(50, lambda f, draw, t, gap: draw() if t > 30 or t % 16 == 0 else f, 5)
+    values[31:][rng.random((19, 8)) < 0.1] = np.nan
+    times = np.cumsum(gaps)
+    found = diagnose(values, times, mean=0.0, covariance=K, noise_var=NOISE)
+    first, second = (values[:30], times[:30]), (values[30:], times[30:])
+    blocks = [2**i for i in range(6)]  # the others are longer than the rows
+    block = max(blocks, key=lambda n: predicted(*first, 0.0, n)[0].mean())
+    later = max(blocks, key=lambda n: predicted(*second, 0.0, n)[0].mean())
+    assert block != later
+    wanted = {"static": (0.0, None), "resetting": (0.0, block), "drifting": (found.epsilon, None)}
+    assert [model.name for model in found.models[:3]] == list(wanted)
+    for model in found.models[:3]:
+        assert (model.epsilon, model.block) == wanted[model.name]
+        logs, inside = predicted(*second, *wanted[model.name])
+        assert model.log_score == pytest.approx(logs.mean(), abs=1e-8)
+        assert model.coverage == pytest.approx(inside.mean())
+
+
+@pytest.mark.parametrize(
+    ("gains", "choice"),
+    [
+        ((0.001, 0.0, 0.0), "static"),
+        ((0.0, 0.1, 0.0), "static"),  # by half a standard error
+        ((0.0, 1.0, 0.0), "resetting"),  # by five of them
+        ((0.0, 1.0, 1.1), "resetting"),
+        ((0.0, 0.0, 1.0), "drifting"),
+        ((0.0, 0.5, 2.0), "drifting"),
+        ((0.0, -0.3, 0.3), "static"),  # by one and a half
+        ((0.5, 0.0, 0.0), "static"),
+    ],
+)
+def test_a_simpler_model_is_recommended_unless_it_predicts_worse_by_two_standard_errors(
+    gains, choice
+):
+    """Paired differences whose standard error is about 0.2 between any two."""
+    names, n = ("static", "resetting", "drifting"), 25
+    noise = np.sqrt(0.5) * np.random.default_rng(0).standard_normal((3, n))
+    noise -= noise.mean(axis=1, keepdims=True)
+    logs = {name: gain + own for name, gain, own in zip(names, gains, noise, strict=True)}
+    name, reason = _recommend(logs)
+    assert name == choice
+    assert ("simpler" in reason) == (max(gains) > gains[names.index(choice)])
+
+
+@pytest.mark.parametrize(
+    ("values", "times", "says"),
+    [
+        (np.zeros((8, 3)), None, "10 training rows"),
+        (np.eye(50)[:, [2, 45]], None, r"column 1 \(counted from 0\) never varies"),
+        (np.full((50, 2), np.inf), None, "infinity"),
+        (np.zeros((0, 3)), None, "table"),
+        (np.random.default_rng(0).normal(size=(50, 2)), np.arange(50.0)[::-1], "increasing"),
+        (np.random.default_rng(0).normal(size=(50, 2)), np.arange(49.0), "increasing"),
+        (np.random.default_rng(0).normal(size=(50, 2)), np.repeat([3.0, 4.0], [40, 10]), "time 3"),
+        (np.where(np.arange(50) < 34, np.arange(50.0), np.nan)[:, None], None, "got 30 and 4"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(values, times, says):
+    with pytest.raises(InvalidInput, match=says):
+        diagnose(values, times)
+
+
+def write(path, values, names=None):
+    names = names or [f"a{i}" for i in range(values.shape[1])]
+    lines = [",".join("" if np.isnan(v) else repr(float(v)) for v in row) for row in values]
+    path.write_text("\n".join([",".join(names), *lines]), encoding="utf-8")
+
+
+def test_the_command_reads_a_table(tmp_path):
+    values = readings(40, markov(0.1), 6)[:, :3]
+    values[30, 2] = np.nan
+    path = tmp_path / "r.csv"
+    timed = np.column_stack([np.arange(40.0), values])
+    write(path, timed, ["hour", *(f"a{i}" for i in range(3))])
+    result = CliRunner().invoke(main, ["diagnose", str(path), "--time-column", "hour"])
+    assert result.exit_code == 0, result.output
+    assert "recommended: " in result.output
+    told = CliRunner().invoke(main, ["diagnose", str(path), "--time-column", "hour", "--json"])
+    found = diagnose(values, np.arange(40.0))
+    assert json.loads(told.output)["epsilon"] == found.epsilon
+
+
+def test_the_command_knows_a_column_of_dates(tmp_path):
+    values = readings(40, markov(0.1), 6)[:, :3]
+    numbered, dated = tmp_path / "numbered.csv", tmp_path / "dated.csv"
+    write(numbered, values)
+    rows = numbered.read_text(encoding="utf-8").replace(",", ";").splitlines()
+    stamps = [f"2026-03-{1 + t // 24:02} {t % 24:02}:00" for t in range(40)]
+    lines = [f"{a};{b}" for a, b in zip(["when", *stamps], rows, strict=True)]
+    dated.write_text("\n".join(lines), encoding="utf-8")
+    told = [CliRunner().invoke(main, ["diagnose", str(p), "--json"]) for p in (numbered, dated)]
+    assert told[0].exit_code == 0, told[0].output
+    assert told[0].output == told[1].output  # a row an hour
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "unit"),
+    [
+        ("a,b\n1,2\n", [], "row"),
+        ("when,a\n2026-03-01,1\n2026-03-02,2\n", [], "hour"),
+        ("when,a\n2026-03-01 12:00,1\n2026-03-01 12:10,2\n", [], "minute"),
+        ("when,a\n2026-03-01 12:00:00,1\n2026-03-01 12:00:10,2\n", [], "second"),
+        ("when,a\n2026-03-01 12:00,2\n", [], "hour"),
+        ("a,day\n1,2026-03-01\n", ["--time-column", "day"], "hour"),
+        ("day,a\n1,2\n", ["--time-column", "day"], "unit of time"),
+    ],
+)
+def test_the_command_says_the_unit_of_time(tmp_path, monkeypatch, text, args, unit):
+    found = Diagnosis(0.1, (0.0, 0.2), "", 0.5, (), "drifting", "so it is", (6, 4))
+    judge = "gpbandits_env.scenarios.cli.diagnose.judge"
+    monkeypatch.setattr(judge, lambda *given, **settings: found)
+    path = tmp_path / "r.csv"
+    path.write_text(text, encoding="utf-8")
+    said = CliRunner().invoke(main, ["diagnose", str(path), *args]).output
+    assert f"epsilon    0.1 per {unit} (95% interval 0 to 0.2)" in said
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_command_shows_warnings_in_one_line(tmp_path, monkeypatch):
+    found = Diagnosis(0.1, (0.0, 0.2), "", 0.5, (), "drifting", "so it is", (6, 4))
+    monkeypatch.setattr("gpbandits_env.scenarios.cli.diagnose.judge", lambda *_, **__: found)
+    path = tmp_path / "r.csv"
+    path.write_text("hour,a\n" + "".join(f"{t},{-t}\n" for t in range(40)), encoding="utf-8")
+    result = CliRunner().invoke(main, ["diagnose", str(path)])
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"gpbandits: warning: {path}: the first column is taken for readings")
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "says"),
+    [
+        ("a,b\n1,2\n3\n", [], "line 3 has 1 cells"),
+        ("a,b\n1,2\n3,x\n", [], "line 3, column 'b'"),
+        ("a,b\n", [], "rows of numbers"),
+        ("a,b\n1,2\n", ["--time-column", "c"], "no column named 'c'"),
+        ("a,b\n1,2\n", ["--noise-var", "-1"], "noise-var"),
+    ],
+)
+def test_the_command_says_what_is_wrong(tmp_path, text, args, says):
+    path = tmp_path / "r.csv"
+    path.write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(main, ["diagnose", str(path), *args])
+    assert result.exit_code == 2
+    assert says in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_missing_file(tmp_path):
+    result = CliRunner().invoke(main, ["diagnose", str(tmp_path / "none.csv")])
+    assert result.exit_code == 2
+    assert "no such file" in result.output

@@ -1,0 +1,292 @@
+"""The likelihood against the dense formula and finite differences; learning against known truth."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.optimize
+from scipy.stats import multivariate_normal
+
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.gp.kernels import Empirical, Linear, Matern52, SquaredExponential
+from gpbandits_env.gp.learning import (
+    HyperPriors,
+    InputScaling,
+    Observations,
+    Series,
+    climbs,
+    epsilon_interval,
+    fit,
+    log_marginal_likelihood,
+)
+from gpbandits_env.gp.model import Model
+
+ALL = ("epsilon", "noise_var", "kernel")
+
+
+def readings(n=25, seed=0, dim=2):
+    rng = np.random.default_rng(seed)
+    times = np.sort(rng.integers(0, 8, n)).astype(float)
+    times[3:] += 0.37
+    return Observations(rng.random((n, dim)), rng.standard_normal(n), times)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.03, 0.5])
+@pytest.mark.parametrize(
+    "kernel", [SquaredExponential(lengthscale=0.3), Matern52(lengthscale=(0.2, 0.5))]
+)
+def test_value_is_the_gaussian_density(kernel, epsilon):
+    data = readings()
+    lags = np.abs(data.times[:, None] - data.times)
+    sigma = kernel(data.points) * (1 - epsilon) ** (lags / 2) + 0.1 * np.eye(25)
+    expected = multivariate_normal(np.zeros(25), sigma).logpdf(data.rewards)
+    value, _ = log_marginal_likelihood(Model(kernel, 0.1, epsilon=epsilon), data)
+    assert value == pytest.approx(expected, abs=1e-9)
+    above = Observations(data.points, data.rewards + 0.7, data.times)
+    moved, _ = log_marginal_likelihood(Model(kernel, 0.1, 0.7, epsilon), above)
+    assert moved == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        SquaredExponential(lengthscale=0.3, variance=2.0),
+        Matern52((0.2, 0.5)),
+        Matern52(0.4) * Linear(0.7) + SquaredExponential(0.3),
+    ],
+)
+def test_gradient_is_that_of_finite_differences(kernel):
+    data, noise, eps, h = readings(), 0.1, 0.04, 1e-6
+
+    def value(k=kernel, noise_var=noise, epsilon=eps):
+        return log_marginal_likelihood(Model(k, noise_var, epsilon=epsilon), data)[0]
+
+    _, slopes = log_marginal_likelihood(Model(kernel, noise, epsilon=eps), data)
+    slope = (value(epsilon=eps + h) - value(epsilon=eps - h)) / (2 * h)
+    assert slopes["epsilon"] == pytest.approx(slope, rel=1e-5)
+    up, down = value(noise_var=noise * np.exp(h)), value(noise_var=noise * np.exp(-h))
+    assert slopes["noise_var"] == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
+    assert set(slopes) == {"epsilon", "noise_var", *kernel.parameters()}
+    for name, given in kernel.parameters().items():
+        up = value(kernel.with_parameters({**kernel.parameters(), name: given * np.exp(h)}))
+        down = value(kernel.with_parameters({**kernel.parameters(), name: given * np.exp(-h)}))
+        assert slopes[name] == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
+
+
+def test_a_series_has_the_likelihood_of_its_readings():
+    rng = np.random.default_rng(1)
+    points = rng.random((5, 1))
+    kernel, times = SquaredExponential(lengthscale=0.4), np.array([0.0, 1.0, 2.5, 7.0])
+    values = rng.standard_normal((4, 5))
+    flat = Observations(np.tile(points, (4, 1)), values.ravel(), np.repeat(times, 5))
+    value, slopes = log_marginal_likelihood(Model(kernel, 0.2, epsilon=0.1), flat)
+    shift = rng.standard_normal(5)
+    model = Model(Empirical(kernel(points)), 0.2, shift, 0.1)
+    other, others = log_marginal_likelihood(model, [Series(values + shift, times)])
+    assert other == pytest.approx(value, abs=1e-9)
+    assert others.keys() == {"epsilon", "noise_var"}
+    for name in others:
+        assert others[name] == pytest.approx(slopes[name], rel=1e-8)
+
+
+def drifting_series(epsilon, rounds, arms, noise_var, seed):
+    rng = np.random.default_rng(seed)
+    points = np.linspace(0, 1, arms)[:, None]
+    covariance = SquaredExponential(lengthscale=0.2)(points)
+    factor = np.linalg.cholesky(covariance + 1e-10 * np.eye(arms))
+    rows = [factor @ rng.standard_normal(arms)]
+    for _ in range(rounds - 1):
+        g = factor @ rng.standard_normal(arms)
+        rows.append(np.sqrt(1 - epsilon) * rows[-1] + np.sqrt(epsilon) * g)
+    noise = np.sqrt(noise_var) * rng.standard_normal((rounds, arms))
+    return points, covariance, np.array(rows) + noise
+
+
+def test_epsilon_is_found_again_within_its_interval():
+    true, noise = 0.05, 0.1
+    _, covariance, values = drifting_series(true, 150, 12, noise, seed=3)
+    data = [Series(values)]
+    found = fit(Model(Empirical(covariance), noise), data, learn=["epsilon"]).model
+
+    def value(epsilon):
+        return log_marginal_likelihood(replace(found, epsilon=epsilon), data)[0]
+
+    low, high = epsilon_interval(value, found.epsilon)
+    assert 0.0 < low < true < high < 0.1
+    assert low < found.epsilon < high
+
+
+def test_an_interval_ends_where_the_likelihood_has_dropped_by_half_the_quantile():
+    """Of a parabola that is 1.96 standard deviations either way."""
+    mean, sd = 0.3, 0.05
+    low, high = epsilon_interval(lambda e: -0.5 * ((e - mean) / sd) ** 2 + 7.0, mean)
+    assert (low, high) == pytest.approx((mean - 1.959964 * sd, mean + 1.959964 * sd), abs=1e-6)
+    ends = epsilon_interval(lambda e: -0.5 * ((e - mean) / 2.0) ** 2, mean)
+    assert ends == (0.0, 0.999)
+
+
+@pytest.mark.parametrize("seed", [6, 8])
+def test_what_was_learned_is_the_best_that_any_start_ended_at(seed):
+    """With the first of these data all starts end alike, with the other the first ends lower."""
+    data = readings(seed=seed)
+    found = fit(Model(Matern52((0.2, 0.5)), 0.1), data, learn=ALL)
+    value, _ = log_marginal_likelihood(found.model, data)
+    assert found.log_likelihood == max(found.starts) == pytest.approx(value, abs=1e-9)
+    assert (found.starts[0] < found.log_likelihood - 1.0) == (seed == 8)
+
+
+def test_a_drift_that_is_given_counts_in_what_is_learned_beside_it():
+    found = fit(Model(Matern52((0.2, 0.5)), 0.1, epsilon=0.3), readings(), learn=["noise_var"])
+    value, _ = log_marginal_likelihood(found.model, readings())
+    assert found.model.epsilon == 0.3
+    assert found.log_likelihood == pytest.approx(value, abs=1e-9)
+
+
+def test_what_was_learned_of_series_is_their_likelihood():
+    _, covariance, values = drifting_series(0.05, 40, 5, 0.1, seed=3)
+    data = [Series(values)]
+    found = fit(Model(Empirical(covariance), 0.2), data, learn=["epsilon", "noise_var"])
+    value, _ = log_marginal_likelihood(found.model, data)
+    assert found.log_likelihood == max(found.starts) == pytest.approx(value, abs=1e-9)
+
+
+def finite_differences(monkeypatch, run):
+    """Has every search that `run` starts compared in its gradient with differences of values."""
+    checked = []
+
+    def minimize(objective, first, **given):
+        for shift in (0.0, 0.05):
+            u = first + shift
+            slope = objective(u)[1]
+            steps = 1e-6 * np.eye(len(u))
+            rise = [(objective(u + h)[0] - objective(u - h)[0]) / 2e-6 for h in steps]
+            np.testing.assert_allclose(slope, rise, rtol=1e-4, atol=1e-4)
+        checked.append(len(first))
+        return scipy.optimize.minimize(objective, first, **given)
+
+    monkeypatch.setattr(climbs, "minimize", minimize)
+    run()
+    return checked
+
+
+@pytest.mark.parametrize(
+    ("learned", "free"),
+    [(("epsilon",), 1), (("noise_var", "kernel"), 4), (("kernel", "epsilon", "noise_var"), 5)],
+)
+def test_the_search_is_given_the_gradient_of_its_own_parameters(monkeypatch, learned, free):
+    def run():
+        fit(Model(Matern52((0.2, 0.5)), 0.1, epsilon=0.02), readings(), learn=learned)
+
+    starts = 3 if "epsilon" in learned else 1
+    assert finite_differences(monkeypatch, run) == [free] * starts
+
+
+@pytest.mark.parametrize(
+    ("kernel", "free"), [(Matern52((0.2, 0.5)), 4), (Matern52(0.3) + Linear(0.5), 5)]
+)
+def test_under_priors_too(monkeypatch, kernel, free):
+    priors = HyperPriors.default(InputScaling(np.zeros(2), np.ones(2)))
+
+    def run():
+        fit(Model(kernel, 0.1), readings(), learn=(*ALL, "mean"), priors=priors)
+
+    assert finite_differences(monkeypatch, run) == [free] * 3
+
+
+@pytest.mark.parametrize("learn_noise", [False, True])
+def test_the_search_of_series_is_given_its_gradient(monkeypatch, learn_noise):
+    _, covariance, values = drifting_series(0.05, 20, 5, 0.1, seed=3)
+
+    def run():
+        learned = ["epsilon", "noise_var"][: 1 + learn_noise]
+        fit(Model(Empirical(covariance), 0.1), [Series(values)], learn=learned)
+
+    assert finite_differences(monkeypatch, run) == [1 + learn_noise] * 3
+
+
+def test_a_static_function_has_epsilon_near_zero():
+    _, covariance, values = drifting_series(0.0, 60, 8, 0.1, seed=4)
+    model = Model(Empirical(covariance), 0.1)
+    found = fit(model, [Series(values)], learn=["epsilon", "noise_var"]).model
+    assert found.epsilon < 2e-3
+    assert found.noise_var == pytest.approx(0.1, rel=0.3)
+
+
+def test_all_hyper_parameters_are_learned_from_bandit_data():
+    points, _, values = drifting_series(0.05, 160, 12, 0.01, seed=5)
+    rng = np.random.default_rng(0)
+    arms = rng.integers(12, size=160)
+    data = Observations(points[arms], values[np.arange(160), arms], np.arange(160.0))
+    found = fit(Model(SquaredExponential(lengthscale=0.5), 0.1), data, learn=ALL)
+    true = Model(SquaredExponential(lengthscale=0.2), 0.01, epsilon=0.05)
+    # Nothing may be likelier than what a maximum found, the truth included.
+    assert found.log_likelihood >= log_marginal_likelihood(true, data)[0]
+    found = found.model
+    assert found.kernel.parameters()["lengthscale"] == pytest.approx(0.2, rel=0.35)
+    assert 0.01 < found.epsilon < 0.15
+    kept = fit(true, data, learn=("epsilon",)).model
+    assert (kept.noise_var, kept.kernel) == (0.01, SquaredExponential(lengthscale=0.2))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Observations(np.zeros((3, 1)), np.zeros(2)), "agree"),
+        (lambda: Observations(np.zeros((0, 1)), np.zeros(0)), "agree"),
+        (lambda: Observations(np.zeros((2, 1)), np.array([0.0, np.nan])), "finite"),
+        (lambda: Series(np.zeros((3, 2)), np.zeros(2)), "agree"),
+        (lambda: Series(np.zeros((2, 2)), np.array([1.0, 0.0])), "decrease"),
+        (lambda: fit(Model(SquaredExponential(0.2), -1.0), readings()), "noise_var"),
+        (lambda: fit(Model(SquaredExponential(0.2), 0.0), readings()), "noise_var"),
+        (lambda: fit(Model(SquaredExponential(0.2), 1.0), readings(), learn=()), "nothing"),
+        (lambda: fit(Model(SquaredExponential(0.2), 1.0, np.zeros(2)), readings()), "one number"),
+        (lambda: fit(Model(SquaredExponential(0.2), 1.0, epsilon=1.0), readings()), "below 1"),
+        (lambda: Model(SquaredExponential(0.2), 1.0, epsilon=1.5), "epsilon"),
+        (
+            lambda: fit(Model(Empirical(np.eye(2)), 1.0), [], learn=["epsilon"]),
+            "one or more Series",
+        ),
+        (lambda: fit(Model(Empirical(np.eye(2)), 1.0), [Series(np.eye(2))]), "only epsilon"),
+    ],
+)
+def test_bad_input_is_refused(make, says):
+    with pytest.raises(InvalidInput, match=says):
+        make()
+
+
+def test_unknown_word_names_the_nearest():
+    with pytest.raises(UnknownName, match="epsilon"):
+        fit(Model(SquaredExponential(0.2), 1.0), readings(), learn=("epsilom",))
+
+
+def test_noise_that_is_known_for_some_observations():
+    data, kernel, h = readings(), Matern52(0.4), 1e-6
+    own = np.where(np.arange(25) % 3, np.linspace(0.01, 2.0, 25), np.nan)
+    some = replace(data, noise_var=own)
+
+    def dense(noise):
+        lags = np.abs(data.times[:, None] - data.times)
+        told = np.where(np.isnan(own), noise, own)
+        sigma = kernel(data.points) * 0.95 ** (lags / 2) + np.diag(told)
+        return multivariate_normal(np.zeros(25), sigma).logpdf(data.rewards)
+
+    value, slopes = log_marginal_likelihood(Model(kernel, 0.1, epsilon=0.05), some)
+    assert value == pytest.approx(dense(0.1), abs=1e-9)
+    slope = (dense(0.1 * np.exp(h)) - dense(0.1 * np.exp(-h))) / (2 * h)
+    assert slopes["noise_var"] == pytest.approx(slope, abs=1e-5)
+    with pytest.raises(InvalidInput, match="noise_var must have shape"):
+        replace(data, noise_var=own[1:])
+
+
+def test_the_noise_is_learned_from_the_observations_whose_noise_is_unknown():
+    rng = np.random.default_rng(0)
+    points = rng.random((300, 1))
+    own = np.where(np.arange(300) % 2, 1.0, np.nan)
+    sds = np.where(np.isnan(own), 0.1, 1.0)
+    rewards = np.sin(6 * points[:, 0]) + sds * rng.standard_normal(300)
+    priors = HyperPriors.default(InputScaling(np.zeros(1), np.ones(1)))
+    start = Model(SquaredExponential(0.2), 0.1)
+    apart = fit(start, Observations(points, rewards, noise_var=own), priors=priors).model
+    assert apart.noise_var == pytest.approx(0.01, rel=0.3)
+    together = fit(start, Observations(points, rewards), priors=priors).model
+    assert together.noise_var == pytest.approx(0.5, rel=0.3)

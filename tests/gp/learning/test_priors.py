@@ -1,0 +1,57 @@
+"""The priors of lengthscales against the formulas of Hvarfner et al. (2024)."""
+
+import numpy as np
+import pytest
+from scipy.stats import lognorm
+
+from gpbandits_env import agents
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import UnknownName
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.learning import HyperPriors, InputScaling
+from gpbandits_env.problem import Problem
+
+GRID = np.linspace(-6, 8, 400)
+
+
+def law(dim):
+    """Hvarfner et al. (2024), Section 4: LogNormal(sqrt 2 + log(D) / 2, sqrt 3) on [0, 1]^D."""
+    return lognorm(s=np.sqrt(3), scale=np.exp(np.sqrt(2) + 0.5 * np.log(dim)))
+
+
+@pytest.mark.parametrize("dim", [1, 4, 100])
+def test_the_dimension_scaled_prior_is_the_law_of_the_paper(dim):
+    """Up to a constant, the density of u = log(ell) is that of ell times ell."""
+    inputs = InputScaling(np.zeros(dim), np.ones(dim))  # one unit of [-1, 1]^D is 1/2
+    prior = HyperPriors.dimension_scaled(inputs).lengthscale
+    ours = prior(GRID)[0]
+    paper = law(dim).logpdf(np.exp(GRID) / 2) + GRID
+    np.testing.assert_allclose(ours - ours[0], paper - paper[0], atol=1e-9)
+    assert prior.low < 2 * law(dim).ppf(0.02)
+    assert prior.high > 2 * law(dim).ppf(0.98)
+
+
+@pytest.mark.parametrize("dim", [1, 4, 100])
+def test_the_default_prior_gives_the_estimate_of_the_paper(dim):
+    """The paper maximizes the density of ell itself, without the factor ell."""
+    inputs = InputScaling(np.zeros(dim), np.ones(dim))
+    ours = HyperPriors.default(inputs).lengthscale(GRID)[0]
+    paper = law(dim).logpdf(np.exp(GRID) / 2)
+    np.testing.assert_allclose(ours - ours[0], paper - paper[0], atol=1e-9)
+
+
+def test_an_agent_learns_longer_lengthscales_under_it():
+    d, rng = 12, np.random.default_rng(0)
+    x = rng.random((15, d))
+    y = x[:, 0] + 0.1 * rng.standard_normal(15)
+    found = {}
+    for prior in ("default", "dimension-scaled"):
+        problem = Problem(Box(np.zeros(d), np.ones(d)), Matern52(1.0), 1e-2)
+        agent = agents.make(
+            "ei", problem, seed=0, learn={"what": ["lengthscale"], "prior": prior}, standardize=True
+        )
+        agent.prior_data(x, y)
+        found[prior] = agent.posterior.kernel.lengthscale
+    assert found["dimension-scaled"] > 1.05 * found["default"]
+    with pytest.raises(UnknownName, match="dimension-scaled"):
+        agents.make("ei", problem, learn={"prior": "dimensionscaled"})

@@ -1,0 +1,181 @@
+"""Learning temporal kernels: the likelihoods against the dense formula, and their maxima."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.gp.kernels import Empirical, SquaredExponential
+from gpbandits_env.gp.learning import Observations, Series, fit, log_marginal_likelihood
+from gpbandits_env.gp.learning.time import (
+    TimeFit,
+    TimeLikelihoodOfPoints,
+    TimeLikelihoodOfSeries,
+)
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.temporal import (
+    MarkovTime,
+    Matern32Time,
+    Matern52Time,
+    PeriodicTime,
+    QuasiPeriodicTime,
+    TemporalProduct,
+    TemporalSum,
+    WienerTime,
+)
+from gpbandits_env.problem import Problem
+
+SEASON = PeriodicTime(6.5, 0.9, harmonics=2)
+TEMPORAL = [
+    MarkovTime(0.1),
+    Matern52Time(4.0),
+    TemporalSum((SEASON, MarkovTime(0.2)), (0.8, 0.4)),
+    TemporalProduct((WienerTime(0.1), SEASON)),
+]
+RNG = np.random.default_rng(0)
+READINGS = RNG.standard_normal((30, 4))
+MODEL = Model(Empirical(np.cov(READINGS.T)), 0.2, np.array([0.1, -0.3, 0.0, 2.0]))
+TIMES = np.cumsum(RNG.choice([0.3, 1.0, 4.0], 9))
+
+
+def dense(model, temporal, arms, rewards, times, noise_var):
+    """Log p(y) by numpy.linalg alone."""
+    gram = model.kernel(np.arange(4.0)[:, None])
+    covariance = gram[np.ix_(arms, arms)] * temporal(times, times) + noise_var * np.eye(len(arms))
+    gap = rewards - np.broadcast_to(model.prior_mean, 4)[arms]
+    fit = gap @ np.linalg.solve(covariance, gap)
+    return -0.5 * (fit + np.linalg.slogdet(2 * np.pi * covariance)[1])
+
+
+@pytest.mark.parametrize("temporal", TEMPORAL, ids=lambda kernel: kernel.type_name)
+def test_the_likelihoods_are_the_dense_formula(temporal):
+    rows = np.random.default_rng(1).standard_normal((9, 4))
+    series = [Series(rows, TIMES), Series(rows[:3] + 1.0, TIMES[:3])]
+    found = TimeLikelihoodOfSeries(MODEL, series)(temporal, 0.2)
+    expected = 0.0
+    for one in series:
+        arms, count = np.tile(np.arange(4), len(one.values)), len(one.values)
+        times = np.repeat(one.times - one.times[0], 4)
+        expected += dense(MODEL, temporal, arms, one.values[:count].ravel(), times, 0.2)
+    assert found == pytest.approx(expected, abs=1e-8)
+
+    arms, times = np.array([0, 3, 3, 1, 2]), np.array([0.0, 0.0, 2.5, 3.0, 11.0])
+    rewards = np.array([0.2, 1.0, -0.4, 0.3, 0.1])
+    zero = Model(MODEL.kernel, 0.2)
+    data = Observations(arms.astype(float), rewards, times)
+    found = TimeLikelihoodOfPoints(zero, data)(temporal, 0.3)
+    assert found == pytest.approx(dense(zero, temporal, arms, rewards, times, 0.3), abs=1e-8)
+
+
+def test_a_markov_kernel_has_the_likelihood_of_epsilon():
+    series = [Series(READINGS)]
+    drifting = Model(MODEL.kernel, 0.2, MODEL.prior_mean, epsilon=0.3)
+    expected = log_marginal_likelihood(drifting, series)[0]
+    found = TimeLikelihoodOfSeries(MODEL, series)(MarkovTime(0.3), 0.2)
+    assert found == pytest.approx(expected, abs=1e-8)
+    start = Model(MODEL.kernel, 0.2, MODEL.prior_mean, temporal=MarkovTime(0.05))
+    one = fit(start, series, learn=["temporal", "noise_var"])
+    two = fit(Model(MODEL.kernel, 0.2, MODEL.prior_mean), series, learn=["epsilon", "noise_var"])
+    assert one.log_likelihood == pytest.approx(two.log_likelihood, abs=1e-2)
+    assert one.model.noise_var == pytest.approx(two.model.noise_var, rel=0.1)
+
+
+def drawn(temporal, rows, seed):
+    times = np.arange(float(rows))
+    lower = np.linalg.cholesky(temporal(times, times) + 1e-9 * np.eye(rows))
+    space = np.linalg.cholesky(MODEL.kernel(np.arange(4.0)[:, None]))
+    rng = np.random.default_rng(seed)
+    noise = np.sqrt(0.1) * rng.standard_normal((rows, 4))
+    return lower @ rng.standard_normal((rows, 4)) @ space.T + noise
+
+
+def test_parameters_of_time_are_learned():
+    truth = TemporalSum((QuasiPeriodicTime(12.0, 1.0, 1, 0.002), MarkovTime(0.3)), (0.7, 0.3))
+    data = [Series(drawn(truth, 40, 3))]
+    start = truth.with_parameters(
+        {"kernels.0.period": 13.0, "kernels.0.epsilon": 0.02, "weights.0": 0.2, "weights.1": 1.0}
+    )
+    model = Model(MODEL.kernel, 0.5, temporal=start)
+    found = fit(model, data, learn=["temporal", "noise_var"])
+    likelihood = TimeLikelihoodOfSeries(model, data)
+    assert found.log_likelihood >= likelihood(truth, 0.1)
+    values = found.model.temporal.parameters()
+    assert values["kernels.0.period"] == pytest.approx(12.0, rel=0.03)
+    assert found.model.noise_var == pytest.approx(0.1, rel=0.5)
+    assert found.evaluations > 20
+    only = fit(model, data, learn=["temporal.kernels.0.period"]).model
+    changed = {k for k, v in only.temporal.parameters().items() if v != start.parameters()[k]}
+    assert (changed, only.noise_var) == ({"kernels.0.period"}, 0.5)
+
+
+def test_bad_searches_are_refused():
+    data = [Series(READINGS)]
+    model = Model(MODEL.kernel, 0.2, temporal=MarkovTime(0.1))
+    with pytest.raises(UnknownName, match=r"temporal\.epsilon"):
+        fit(model, data, learn=["temporal.epsilo"])
+    with pytest.raises(InvalidInput, match="noise_var"):
+        fit(Model(MODEL.kernel, 0.0, temporal=MarkovTime(0.1)), data, learn=["temporal"])
+    with pytest.raises(InvalidInput, match="without ard"):
+        fit(model, data, learn=["temporal"], ard=True)
+    with pytest.raises(InvalidInput, match="temporal kernel"):
+        TimeFit(MODEL, data, ["temporal"])
+    walk = Model(SquaredExponential(0.3), 0.2, temporal=WienerTime(0.1))
+    early = Observations(np.linspace(0, 1, 3), np.ones(3), np.array([0.0, 2.0, -1.0]))
+    with pytest.raises(InvalidInput, match=r"'wiener' time begins at 0, but the first .* is -1"):
+        fit(walk, early, learn=["temporal"])
+    with pytest.raises(InvalidInput, match="not both"):
+        Model(MODEL.kernel, 0.1, epsilon=0.1, temporal=MarkovTime(0.1))
+
+
+def test_an_agent_learns_its_temporal_kernel_as_it_goes():
+    """Its model is that of a fit to its log, and its posterior is conditioned on all data anew."""
+    arms, kernel = Arms.grid(8), SquaredExponential(0.4)
+    spec = {"type": "sum", "kernels": [SEASON, {"type": "matern32", "lengthscale": 5.0}]}
+    learn = {"every": 12, "what": ["temporal", "noise_var"], "last": 20}
+    problem = Problem(arms, kernel, 0.1, batch_size=2)
+    agent = agents.make("gp-ucb", problem, seed=0, temporal=spec, learn=learn)
+    agent.prior_data([1, 2], [0.3, 0.1])
+    agent.wait(2.5)
+    seen, rewards, times = [1, 2], [0.3, 0.1], [0.0, 0.0]
+    for t in range(24):
+        actions = agent.ask()
+        values = np.sin(2 * np.pi * t / 6.5 + actions)
+        agent.tell(actions, values)
+        seen, rewards, times = [*seen, *actions], [*rewards, *values], [*times, *[2.5 + t] * 2]
+    assert [record["round"] for record in agent.learned] == [2, 14]
+    model = agent.refit.model
+    start = Model(kernel, 0.1, temporal=spec)
+    upto = slice(2 * 14 + 2 - 20, 2 * 14 + 2)
+    data = Observations(
+        arms.coordinates[seen][upto], np.array(rewards)[upto], np.array(times)[upto]
+    )
+    expected, value = TimeFit(start, data, ["temporal", "noise_var"], prior_sd=1.0).best()
+    assert model.temporal.parameters() == pytest.approx(expected.temporal.parameters())
+    assert agent.learned[-1]["log_likelihood"] == pytest.approx(value)
+    assert agent.learned[-1]["kernels.0.period"] == model.temporal.parameters()["kernels.0.period"]
+
+    gram = kernel(arms.coordinates)
+    t = np.array(times)
+    now = np.array([26.5])
+    noisy = gram[np.ix_(seen, seen)] * model.temporal(t, t) + model.noise_var * np.eye(len(seen))
+    cross = gram[seen] * model.temporal(t, now)
+    mean = cross.T @ np.linalg.solve(noisy, np.array(rewards))
+    assert agent.posterior.mean == pytest.approx(mean, abs=1e-8)
+
+    other = agents.make("gp-ucb", problem, seed=0, temporal=spec, learn=learn)
+    other.restore(agent.snapshot())
+    assert other.ask() == pytest.approx(agent.ask())
+    agent.reset()
+    assert agent.refit.model.temporal.parameters() == start.temporal.parameters()
+
+
+def test_learning_needs_a_kernel_to_start_from():
+    problem = Problem(Arms.grid(4), SquaredExponential(0.4), 0.1)
+    with pytest.raises(InvalidInput, match="to start from"):
+        agents.make("gp-ucb", problem, learn=["temporal"])
+    with pytest.raises(UnknownName, match="period"):
+        agents.make("gp-ucb", problem, learn=["temporal.peroid"], temporal=SEASON)
+    silent = problem.replaced(noise_var=0.0)
+    with pytest.raises(InvalidInput, match="without noise"):
+        agents.make("gp-ucb", silent, learn=["temporal"], temporal=Matern32Time(3.0))

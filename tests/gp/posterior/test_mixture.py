@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.gp.posterior import MixturePosterior, Part, posterior_on
+from gpbandits_env.gp.temporal import StaticTime
+
+ARMS = Arms.grid(12)
+
+
+def mixture(epsilons=(0.0, 0.3), switching=0.1, trigger=None):
+    parts = [
+        Part(posterior_on(ARMS, SquaredExponential(0.3), 0.05, 0.2), epsilon, trigger)
+        for epsilon in epsilons
+    ]
+    return MixturePosterior(parts, switching)
+
+
+def told(found, rounds=6):
+    for t in range(rounds):
+        found.condition([3 * t % 12, t], [np.sin(t), 0.5])
+        found.advance(0.0)
+    return found
+
+
+def test_one_part_is_that_posterior():
+    one, alone = mixture(epsilons=(0.2,)), posterior_on(ARMS, SquaredExponential(0.3), 0.05, 0.2)
+    told(one)
+    for t in range(6):
+        alone.condition([3 * t % 12, t], [np.sin(t), 0.5])
+        alone.advance(0.2)
+    np.testing.assert_allclose(one.mean, alone.mean, atol=1e-14)
+    np.testing.assert_allclose(one.var, alone.var, atol=1e-14)
+    assert one.size == alone.size == 12
+    assert one.information_gain == alone.information_gain
+    np.testing.assert_array_equal(one.observed, alone.observed)
+
+
+def test_a_replayed_log_lets_time_pass():
+    log = [(np.array([3 * t % 12, t]), np.array([np.sin(t), 0.5]), 0.0) for t in range(6)]
+    replayed, other = mixture(), told(mixture())
+    replayed.replay(log)
+    np.testing.assert_array_equal(replayed.mean, other.mean)
+    np.testing.assert_array_equal(replayed.weights, other.weights)
+
+
+def test_covariance_and_samples_are_those_of_the_mixture():
+    found = told(mixture())
+    covariance = found.covariance(np.arange(12))
+    np.testing.assert_allclose(covariance.diagonal(), found.var, atol=1e-12)
+    draws = found.sample(np.random.default_rng(0), 40_000)
+    np.testing.assert_allclose(draws.mean(axis=0), found.mean, atol=0.03)
+    np.testing.assert_allclose(np.cov(draws.T), covariance, atol=0.03)
+
+
+def test_a_part_that_vanished_returns():
+    found = mixture(epsilons=(0.0, 1.0), switching=0.01)
+    for _ in range(40):
+        found.condition([4], [1.0])
+        found.advance(0.0)
+    assert found.weights[0] > 0.98
+    for t in range(12):
+        found.condition([4], [(-1.0) ** t])
+        found.advance(0.0)
+    assert found.weights[1] > 0.9
+
+
+def test_a_trigger_drops_the_data_of_its_part_alone():
+    found = MixturePosterior([*mixture(trigger=3.0, epsilons=(0.0,)).parts, *mixture((0.0,)).parts])
+    for reward in (0.5, 0.5, 0.5, -4.0):
+        found.condition([4], [reward])
+    assert found.restarts == 1
+    assert [part.posterior.size for part in found.parts] == [1, 4]
+    found.forget()
+    assert (found.restarts, found.size) == (0, 0)
+    np.testing.assert_array_equal(found.weights, [0.5, 0.5])
+
+
+def test_hallucinated_points_reduce_the_variance_and_can_be_rolled_back():
+    found = told(mixture())
+    mean, var = found.mean, found.var
+    found.hallucinate([5, 5])
+    assert found.var[5] < var[5]
+    np.testing.assert_array_equal(found.mean, mean)
+    found.rollback()
+    np.testing.assert_array_equal(found.var, var)
+
+
+def test_snapshots_restore_and_bad_ones_change_nothing():
+    found, other = told(mixture()), mixture()
+    other.restore(found.snapshot())
+    np.testing.assert_allclose(other.weights, found.weights, rtol=1e-14)
+    np.testing.assert_array_equal(other.parts[1].posterior.mean, found.parts[1].posterior.mean)
+    before = found.mean
+    for broken in ({}, {**found.snapshot(), "part 1": {}}, {**found.snapshot(), "restarts": -1}):
+        with pytest.raises(InvalidInput):
+            found.restore(broken)
+        np.testing.assert_array_equal(found.mean, before)
+
+
+def test_mistakes_are_named():
+    with pytest.raises(InvalidInput, match="at least one part"):
+        MixturePosterior([])
+    with pytest.raises(InvalidInput, match="switching"):
+        mixture(switching=1.5)
+    with pytest.raises(InvalidInput, match="trigger"):
+        mixture(trigger=0.0)
+    with pytest.raises(InvalidInput, match="epsilon"):
+        mixture(epsilons=(0.1, 3.0))
+
+
+def test_weights_that_decay_equal_a_growing_noise_over_many_rounds():
+    """The dense formula with the noise variance s^2 / gamma^age, after 300 rounds."""
+    found = posterior_on(ARMS, SquaredExponential(0.3), 0.05, 0.2, discount=0.97)
+    rng = np.random.default_rng(0)
+    arms, rewards = rng.integers(12, size=300), rng.standard_normal(300)
+    for arm, reward in zip(arms, rewards, strict=True):
+        found.condition([arm], [reward])
+        found.advance(0.0)
+    x = ARMS.coordinates
+    gram = np.exp(-0.5 * ((x - x.T) / 0.3) ** 2)
+    inner = gram[np.ix_(arms, arms)] + np.diag(0.05 / 0.97 ** np.arange(300.0, 0.0, -1.0))
+    solved = np.linalg.solve(inner, gram[arms])
+    np.testing.assert_allclose(found.mean, 0.2 + (rewards - 0.2) @ solved, atol=1e-8)
+    np.testing.assert_allclose(found.var, 1.0 - (solved * gram[arms]).sum(axis=0), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"discount": 1.5}, {"discount": 0.9, "temporal": StaticTime()}]
+)
+def test_a_discount_out_of_range_is_refused(settings):
+    with pytest.raises(InvalidInput, match="a discount needs"):
+        posterior_on(ARMS, SquaredExponential(0.3), 0.05, **settings)

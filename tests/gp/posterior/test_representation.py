@@ -1,0 +1,40 @@
+import numpy as np
+
+from gpbandits_env.gp.posterior.coefficients import Coefficients
+from gpbandits_env.gp.samplers import MatrixFactor
+
+
+def filled(count, fade):
+    """Rows of ones that fade by the same factor after each."""
+    rows = Coefficients(MatrixFactor(np.eye(3), 0.0))
+    for _ in range(count):
+        rows.extend(np.ones((1, 3)), None)
+        rows.scale *= fade
+    return rows
+
+
+def test_rows_fade_together_and_grow_without_end():
+    rows = filled(50, 0.5)
+    true = rows.block[:50] * rows.scale
+    np.testing.assert_allclose(true, 0.5 ** np.arange(50, 0, -1)[:, None] * np.ones(3), rtol=1e-12)
+
+
+def test_the_dead_are_dropped_by_their_whole_age():
+    rows = filled(10, 0.5)
+    rows.drop_dead(1e-12)
+    assert (rows.count, rows.scale) == (10, 1.0)
+    rows.scale *= 0.5**15  # Ages 16 to 25: squares of 2^-32 to 2^-50, around 1e-12 = 2^-39.9.
+    rows.drop_dead(1e-12)
+    assert rows.count == 4
+    np.testing.assert_allclose(rows.block[:4, 0], 0.5 ** np.array([19.0, 18.0, 17.0, 16.0]))
+
+
+def test_extending_equals_observing():
+    observed, extended = filled(4, 0.5), filled(4, 0.5)
+    for arm in (0, 2, 1) * 7:
+        rows = extended.cross(np.array([arm]))[0]
+        extended.extend(0.7 * rows, None)
+        np.testing.assert_allclose(observed.observe(arm, 0.7, 0.0), 0.7 * rows[0], rtol=1e-12)
+    assert observed.count == extended.count == 25
+    np.testing.assert_allclose(observed.block[:25], extended.block[:25], rtol=1e-12)
+    np.testing.assert_array_equal(observed.births[:25], extended.births[:25])

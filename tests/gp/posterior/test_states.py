@@ -1,0 +1,308 @@
+"""The posterior in space and time against the dense formula, for every temporal kernel."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Empirical, Matern32, SquaredExponential
+from gpbandits_env.gp.posterior import choose, posterior_for, posterior_on
+from gpbandits_env.gp.temporal import (
+    MarkovTime,
+    Matern32Time,
+    Matern52Time,
+    PeriodicTime,
+    QuasiPeriodicTime,
+    StaticTime,
+    TemporalProduct,
+    TemporalSum,
+    WienerTime,
+)
+
+SEASON = PeriodicTime(6.5, 0.9, harmonics=2)
+TEMPORAL = {
+    "static": StaticTime(),
+    "markov": MarkovTime(0.04),
+    "matern32": Matern32Time(7.0),
+    "matern52": Matern52Time(11.0),
+    "wiener": WienerTime(0.1),
+    "periodic": SEASON,
+    "quasi-periodic": QuasiPeriodicTime(5.3, 0.7, harmonics=2, epsilon=0.03),
+    "sum": TemporalSum((SEASON, MarkovTime(0.2)), (0.8, 0.4)),
+    "product": TemporalProduct((Matern32Time(15.0), SEASON)),
+    "mixed": TemporalSum(
+        (TemporalProduct((WienerTime(0.05), SEASON)), Matern52Time(4.0)), (0.5, 1)
+    ),
+}
+READINGS = np.random.default_rng(5).standard_normal((40, 12))
+SPACES = {
+    "line": (Arms.grid(25), SquaredExponential(0.2, variance=1.5)),
+    "grid": (Arms.grid((6, 5)), SquaredExponential(0.4)),
+    "empirical": (Arms(np.arange(12.0)), Empirical(np.cov(READINGS.T))),
+    "rough": (Arms.grid(15), Matern32(0.3)),
+}
+NOISE = 0.03
+
+
+class Dense:
+    """The formula in the data, with numpy.linalg alone; epsilon is a further Markov factor."""
+
+    def __init__(self, arms, kernel, temporal, prior_mean):
+        self.space, self.temporal, self.prior_mean = kernel(arms.coordinates), temporal, prior_mean
+        self.arms, self.rewards, self.times, self.ages = [], [], [], []
+        self.now, self.age = 0.0, 0.0
+
+    def condition(self, arms, rewards):
+        self.arms += list(arms)
+        self.rewards += list(rewards)
+        self.times += [self.now] * len(arms)
+        self.ages += [self.age] * len(arms)
+
+    def advance(self, epsilon, dt):
+        self.now += dt
+        self.age -= 0.5 * dt * np.log1p(-epsilon)
+
+    def moments(self, extra=()):
+        seen = np.array([*self.arms, *extra], dtype=int)
+        times = np.array([*self.times, *[self.now] * len(extra)])
+        ages = np.array([*self.ages, *[self.age] * len(extra)])
+        now = np.array([self.now])
+        prior = self.space * self.temporal(now, now)
+        if not len(seen):
+            return self.prior_mean, prior
+        decay = self.temporal(times, times) * np.exp(-np.abs(ages[:, None] - ages))
+        gram = self.space[np.ix_(seen, seen)] * decay + NOISE * np.eye(len(seen))
+        fade = self.temporal(times, now) * np.exp(ages - self.age)[:, None]
+        cross = self.space[seen] * fade
+        k = len(self.arms)
+        gap = np.array(self.rewards) - self.prior_mean[seen[:k]]
+        mean = self.prior_mean + cross[:k].T @ np.linalg.solve(gram[:k, :k], gap)
+        return mean, prior - cross.T @ np.linalg.solve(gram, cross)
+
+
+def pair(space, temporal):
+    arms, kernel = SPACES[space]
+    mean = np.random.default_rng(1).standard_normal(arms.size)
+    return posterior_on(arms, kernel, NOISE, mean, temporal=temporal), Dense(
+        arms, kernel, temporal, mean
+    )
+
+
+def play(rng, both, rounds, epsilons=(0.0,)):
+    """Random batches at random times, with gaps and empty rounds."""
+    n = both[0].arms.size
+    for _ in range(rounds):
+        k = int(rng.integers(0, 4))
+        arms, rewards = rng.integers(0, n, k), 3.0 * rng.standard_normal(k)
+        epsilon, dt = float(rng.choice(epsilons)), float(rng.choice([0.0, 0.3, 1.0, 1.0, 9.7]))
+        for one in both:
+            one.condition(arms, rewards)
+            one.advance(epsilon, dt)
+
+
+def assert_equal(posterior, dense, extra=()):
+    mean, covariance = dense.moments(extra)
+    np.testing.assert_allclose(posterior.mean, mean, atol=1e-8)
+    np.testing.assert_allclose(posterior.var, covariance.diagonal(), atol=1e-8)
+    arms = np.arange(0, len(mean), 3)
+    found = posterior.covariance(arms)
+    np.testing.assert_allclose(found, covariance[np.ix_(arms, arms)], atol=1e-8)
+
+
+@pytest.mark.parametrize("temporal", TEMPORAL.values(), ids=TEMPORAL)
+@pytest.mark.parametrize("space", SPACES)
+def test_it_is_the_dense_formula(space, temporal):
+    rng, both = np.random.default_rng(7), pair(space, temporal)
+    assert_equal(*both)
+    for _ in range(5):
+        play(rng, both, 8)
+        assert_equal(*both)
+        extra = rng.integers(0, both[0].arms.size, 3)
+        for arm in extra:
+            both[0].hallucinate([arm])
+        assert_equal(*both, extra)
+        both[0].rollback()
+        assert_equal(*both)
+    both[0].condition(extra, [1.0, 2.0, 3.0])
+    both[1].condition(extra, [1.0, 2.0, 3.0])
+    assert_equal(*both)
+
+
+@pytest.mark.parametrize("name", ["matern32", "wiener", "quasi-periodic"])
+def test_a_further_decay_multiplies_the_kernel(name):
+    rng, both = np.random.default_rng(3), pair("line", TEMPORAL[name])
+    play(rng, both, 25, epsilons=(0.0, 0.1, 0.3))
+    assert_equal(*both)
+
+
+def test_a_markov_kernel_is_epsilon():
+    arms, kernel = SPACES["line"]
+    here = posterior_on(arms, kernel, NOISE, temporal=MarkovTime(0.05))
+    there = posterior_on(arms, kernel, NOISE)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        points, rewards = rng.integers(0, 25, 2), rng.standard_normal(2)
+        here.condition(points, rewards)
+        there.condition(points, rewards)
+        here.advance(0.0)
+        there.advance(0.05)
+    np.testing.assert_allclose(here.mean, there.mean, atol=1e-9)
+    np.testing.assert_allclose(here.var, there.var, atol=1e-9)
+    assert here.information_gain == pytest.approx(there.information_gain, abs=1e-8)
+
+
+def test_many_observations_of_one_time_are_folded():
+    rng, both = np.random.default_rng(2), pair("grid", TEMPORAL["sum"])
+    play(rng, both, 5)
+    for size in (1, 70, 1, 64, 30):
+        arms, rewards = rng.integers(0, 30, size), rng.standard_normal(size)
+        for one in both:
+            one.condition(arms, rewards)
+    assert_equal(*both)
+    both[0].hallucinate(arms)
+    assert_equal(*both, arms)
+
+
+def test_draws_have_the_moments_of_the_posterior():
+    rng, both = np.random.default_rng(4), pair("rough", TEMPORAL["product"])
+    play(rng, both, 20)
+    both[0].condition([3, 9], [1.0, -2.0])
+    both[1].condition([3, 9], [1.0, -2.0])
+    mean, covariance = both[1].moments()
+    draws = both[0].sample(rng, 20_000)
+    sd = np.sqrt(covariance.diagonal())
+    assert np.abs((draws.mean(axis=0) - mean) / sd).max() < 5.0 / np.sqrt(len(draws))
+    off = np.abs(np.cov(draws.T) - covariance) / np.outer(sd, sd)
+    assert off.max() < 5.0 * np.sqrt(2.0 / len(draws))
+
+
+@pytest.mark.parametrize("name", ["matern52", "wiener", "sum"])
+def test_a_restored_posterior_continues_to_the_bit(name, same):
+    arms, kernel = SPACES["grid"]
+    first, other = (posterior_on(arms, kernel, NOISE, temporal=TEMPORAL[name]) for _ in range(2))
+    play(np.random.default_rng(0), (first, other), 3)
+    play(np.random.default_rng(8), (first,), 20)
+    first.condition([1, 2], [0.5, 0.1])
+    first.hallucinate([4])
+    state = first.snapshot()
+    copy = pickle.loads(pickle.dumps(first))
+    other.restore(state)
+    same(other.snapshot(), state)
+    for one in (first, other, copy):
+        play(np.random.default_rng(9), (one,), 12)
+    same(first.snapshot(), other.snapshot())
+    same(first.snapshot(), copy.snapshot())
+    first.forget()
+    fresh = posterior_on(arms, kernel, NOISE, temporal=TEMPORAL[name])
+    same(first.snapshot(), fresh.snapshot())
+
+
+def test_a_snapshot_of_another_posterior_is_refused():
+    arms, kernel = SPACES["line"]
+    posterior = posterior_on(arms, kernel, NOISE, temporal=SEASON)
+    with pytest.raises(InvalidInput, match="entries"):
+        posterior.restore(posterior_on(arms, kernel, NOISE).snapshot())
+    with pytest.raises(InvalidInput, match="shape"):
+        posterior.restore(posterior_on(arms, kernel, NOISE, temporal=Matern32Time(3.0)).snapshot())
+
+
+@pytest.mark.parametrize("name", ["quasi-periodic", "sum", "product"])
+def test_it_stays_exact_for_long(name):
+    """After 1500 rounds it is the formula over the rounds that still matter."""
+    temporal = TemporalProduct((TEMPORAL[name], MarkovTime(0.15)))
+    rng, (posterior, dense) = np.random.default_rng(6), pair("line", temporal)
+    for t in range(1500):
+        arm, reward = rng.integers(0, 25, 1), rng.standard_normal(1)
+        posterior.condition(arm, reward)
+        if t >= 1100:
+            dense.condition(arm, reward)
+        posterior.advance(0.0)
+        dense.advance(0.0, 1.0)
+    assert_equal(posterior, dense)
+
+
+@pytest.mark.parametrize("noise_var", [0.0, 0.01])
+def test_the_least_noise_follows_a_variance_that_grows(noise_var, same):
+    """Otherwise the noise falls below the rounding of the variances, and the mean explodes."""
+    arms, kernel = Arms.grid(9), SquaredExponential(0.3)
+
+    def new():
+        return posterior_on(arms, kernel, noise_var, temporal=WienerTime(1e6))
+
+    posterior, rng = new(), np.random.default_rng(0)
+    for _ in range(5):
+        posterior.advance(0.0, 1e9)
+        for arm in rng.permutation(18) % 9:
+            posterior.condition([arm], [np.sin(arm)])
+        np.testing.assert_allclose(posterior.mean, np.sin(np.arange(9.0)), atol=1e-3)
+    assert posterior.jitter == pytest.approx(2e-12 * 5e15, rel=1e-4)
+
+    restored = new()
+    restored.restore(posterior.snapshot())
+    for one in (posterior, restored):
+        one.condition([1, 1, 2], [0.5, -0.5, 0.0])
+    same(posterior.snapshot(), restored.snapshot())
+    posterior.forget()
+    posterior.condition([1], [0.5])
+    assert posterior.jitter == pytest.approx(0.0 if noise_var else 2e-12)
+
+
+def test_a_variance_that_would_grow_without_bound_is_refused(same):
+    posterior = posterior_on(*SPACES["line"], NOISE, temporal=WienerTime(1e100))
+    posterior.condition([1], [0.5])
+    before = posterior.snapshot()
+    with pytest.raises(InvalidInput, match=r"after 1e\+60 more rounds .*'wiener'.* lower rate"):
+        posterior.advance(0.0, 1e60)
+    same(before, posterior.snapshot())
+    posterior.advance(0.0, 1e40)
+    assert np.isfinite([posterior.mean, posterior.var]).all()
+
+
+def test_a_large_state_omits_the_stated_variance(monkeypatch):
+    arms, kernel = Arms.grid(30), Matern32(0.3)
+    monkeypatch.setattr(choose, "MOST_STATES", 10 * SEASON.states)
+    with pytest.warns(UserWarning, match=r"one of rank \d+ is used, without up to 3% of the prior"):
+        posterior = posterior_on(arms, kernel, NOISE, temporal=SEASON)
+    omitted = 1.0 - posterior.var
+    assert omitted.min() >= 0.0
+    assert 0.01 < omitted.max() <= 0.03
+    dense, rng = Dense(arms, kernel, SEASON, np.zeros(30)), np.random.default_rng(8)
+    for _ in range(25):
+        arm, reward = rng.integers(0, 30, 2), rng.standard_normal(2)
+        for one in (posterior, dense):
+            one.condition(arm, reward)
+        posterior.advance(0.0)
+        dense.advance(0.0, 1.0)
+    mean, covariance = dense.moments()
+    assert np.abs(posterior.var - covariance.diagonal()).max() < 0.04
+    assert np.abs(posterior.mean - mean).mean() < 0.2 * mean.std()
+
+
+def test_a_state_that_is_too_large_is_refused():
+    independent = Empirical(np.eye(400))
+    with pytest.raises(InvalidInput, match=r"13 states.*400 arms.*4096"):
+        posterior_on(Arms(np.arange(400.0)), independent, NOISE, temporal=PeriodicTime(10.0))
+    with pytest.raises(InvalidInput, match="must be 'auto'"):
+        posterior_on(Arms.grid(5), Matern32(0.2), NOISE, 0.0, "rows", temporal=SEASON)
+    with pytest.raises(InvalidInput, match="Nystrom"):
+        posterior_for(
+            Arms.grid(5),
+            Matern32(0.2),
+            NOISE,
+            0.0,
+            "nystrom",
+            rng=np.random.default_rng(),
+            temporal=SEASON,
+        )
+
+
+def test_arms_that_never_varied_stay_at_their_mean():
+    """The covariance of constant readings is 0, and its factor has no column."""
+    arms = Arms(np.arange(2.0))
+    posterior = posterior_on(arms, Empirical(np.zeros((2, 2))), NOISE, temporal=SEASON)
+    posterior.condition([0], [3.0])
+    posterior.advance(0.1, 2.0)
+    assert posterior.mean.tolist() == posterior.var.tolist() == [0.0, 0.0]
+    assert not posterior.sample(np.random.default_rng(0), 3).any()

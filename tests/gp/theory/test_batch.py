@@ -1,0 +1,93 @@
+"""rho_m against its bound on every subset; the orders against their formulas and special cases."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp import theory
+from gpbandits_env.gp.kernels import Matern32, SquaredExponential
+
+NOISE_VAR = 0.05
+ARMS = Arms.grid(9)
+
+
+def variances(gram, seen):
+    if not seen:
+        return gram.diagonal().copy()
+    inner = gram[np.ix_(seen, seen)] + NOISE_VAR * np.eye(len(seen))
+    return gram.diagonal() - (gram[seen] * np.linalg.solve(inner, gram[seen])).sum(axis=0)
+
+
+@pytest.mark.parametrize("kernel", [SquaredExponential(0.2), Matern32(0.5, 2.0)])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_no_batch_shrinks_a_deviation_by_more_than_the_bound(kernel, m):
+    """All multisets A of m arms, after each number of readings of largest variance."""
+    gram = kernel(ARMS.coordinates)
+    design, gain = theory.greedy_design(ARMS, kernel, NOISE_VAR, 20)
+    bound = theory.rho_bound(gain, m)
+    for count in (1, 3, 8, 20):
+        seen = design[:count].tolist()
+        before = variances(gram, seen)
+        rho = max(
+            np.sqrt(before / variances(gram, seen + list(batch))).max()
+            for batch in itertools.combinations_with_replacement(range(ARMS.size), m)
+        )
+        assert 1.0 < rho <= bound[count - 1]
+        # It is no idle bound: in logarithms within a factor that is not absurd.
+        assert np.log(bound[count - 1]) < 12 * np.log(rho)
+
+
+def test_the_bound_is_its_formula_and_falls_to_one():
+    gain = np.log(np.arange(1.0, 5001.0))
+    bound = theory.rho_bound(gain, 5)
+    assert bound[99] == pytest.approx(np.exp(5 * np.log(100) / 100))
+    assert 1.0 < bound[-1] < 1.01
+    assert theory.rho_bound([1e6], 3)[0] == np.inf
+
+
+def test_theorem_1():
+    gain = np.sqrt(np.arange(1.0, 41.0))
+    curve = theory.regret_order_ts_rsr(gain, 4, 100, rho=2.0)
+    assert curve.shape == (10,)
+    for rounds in (1, 3, 10):
+        n = 4 * rounds
+        expected = 2.0 * np.sqrt(n * n**0.5) * np.sqrt(np.log(100 * n**3))
+        assert curve[rounds - 1] == pytest.approx(expected)
+    assert theory.simple_regret_order(curve, 4)[9] == pytest.approx(curve[9] / 40)
+
+
+def test_corollary_1():
+    gain = np.sqrt(np.arange(1.0, 42.0))
+    curve = theory.regret_order_initialised(gain, 4, 100, 7)
+    expected = 7 * np.sqrt(np.log(100)) + np.sqrt(40 * 40**0.5 * np.log(100))
+    assert curve.shape == (10,)
+    assert curve[9] == pytest.approx(expected)
+
+
+def test_the_start_pays_in_the_long_run():
+    """Without it the factor rho_m = exp(m C) multiplies everything."""
+    gain = 3.0 * np.log1p(np.arange(1.0, 20_001.0))
+    initial = int(np.argmax(theory.rho_bound(gain, 10) < 1.5)) + 1
+    plain = theory.regret_order_ts_rsr(gain, 10, 1000, rho=float(theory.rho_bound(gain, 10)[0]))
+    started = theory.regret_order_initialised(gain, 10, 1000, initial)
+    assert started[-1] < 0.1 * plain[-1]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: theory.rho_bound([1.0, -1.0], 2),
+        lambda: theory.rho_bound([1.0], 0),
+        lambda: theory.regret_order_ts_rsr([1.0, 2.0], 3, 10),
+        lambda: theory.regret_order_ts_rsr([1.0, 2.0], 1, 1),
+        lambda: theory.regret_order_ts_rsr([1.0, 2.0], 1, 10, rho=0.5),
+        lambda: theory.regret_order_initialised([1.0, 2.0], 1, 10, -1),
+        lambda: theory.simple_regret_order([[1.0]], 1),
+    ],
+)
+def test_nonsense_is_refused(call):
+    with pytest.raises(InvalidInput):
+        call()

@@ -1,0 +1,206 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from gpbandits_env import files
+from gpbandits_env.errors import InvalidInput, MissingData, UnknownName
+from gpbandits_env.rewards.datasets import check_table, hours, read_table
+
+TABLE = np.array([[1.0, 2.5, -3.0], [4.0, 5.0, 6.0]])
+LINES = "1,2.5,-3\n4,5,6\n"
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.npy", "t.npz"])
+def test_every_kind_of_file_gives_the_same_table(tmp_path, name):
+    path = tmp_path / name
+    writers = {
+        "t.csv": lambda: path.write_text(LINES),
+        "t.csv.gz": lambda: path.write_bytes(gzip.compress(LINES.encode())),
+        "t.npy": lambda: np.save(path, TABLE),
+        "t.npz": lambda: np.savez(path, speeds=TABLE),
+    }
+    writers[name]()
+    found = read_table(path)
+    assert np.array_equal(found.values, TABLE)
+    assert found.names == ()
+    assert found.times is None
+
+
+def test_names_in_the_first_line(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"a",b,c\n' + LINES)
+    assert read_table(path).names == ("a", "b", "c")
+    path.write_text("7,8,9\n" + LINES)  # names that are numbers
+    assert len(read_table(path).values) == 3
+    found = read_table(path, header=True)
+    assert found.names == ("7", "8", "9")
+    assert np.array_equal(found.values, TABLE)
+    with pytest.raises(InvalidInput, match="header must be true or false, got 'no'"):
+        read_table(path, header="no")
+
+
+def test_a_separator_in_a_quoted_name_separates_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"load; kW",b\n1,2\n')
+    found = read_table(path)
+    assert (found.names, found.values.tolist()) == (("load; kW", "b"), [[1.0, 2.0]])
+
+
+TIMED = "time;a;b\n2026-03-01 12:00;1,5;2\n2026-03-01 12:30;;-4\n\n2026-03-01 14:00;3;-5e-1\n"
+
+
+@pytest.mark.parametrize("text", [
+    TIMED,
+    TIMED.replace(";", "\t"),
+    TIMED.replace(",", ".").replace(";", ","),
+    "\ufeff" + TIMED.replace(" 12", "T12").replace("30;", "30:00;"),
+    TIMED.replace("12:00", "13:00+01:00").replace("30;", "30Z;").replace("14:00", "08:00-06:00"),
+    TIMED.replace(";;", "; NA ;"),
+    '"time";"a";"b"\n' + TIMED.partition("\n")[2],
+])  # fmt: skip
+def test_times_separators_and_gaps(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    found = read_table(path, gaps="keep")
+    assert found.names == ("a", "b")
+    assert np.array_equal(found.values, [[1.5, 2], [np.nan, -4], [3, -0.5]], equal_nan=True)
+    assert hours(found.times).tolist() == [0.0, 0.5, 2.0]
+    dropped = read_table(path, gaps="drop")
+    assert dropped.values.tolist() == [[1.5, 2], [3, -0.5]]
+    assert hours(dropped.times).tolist() == [0.0, 2.0]
+    filled = read_table(path, gaps="interpolate")
+    assert filled.values[1].tolist() == [1.5 + 1.5 * 0.25, -4]  # a quarter of the way in time
+    with pytest.raises(InvalidInput, match=r"line 3, column 'a' is empty: fill it"):
+        read_table(path)
+
+
+def test_a_time_column_of_numbers_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,hour,b\n1,10,2\n3,11.5,4\n")
+    found = read_table(path, time_column="hour")
+    assert (found.names, found.times.tolist()) == (("a", "b"), [10.0, 11.5])
+    assert found.values.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(UnknownName, match="no column named 'hours'; did you mean 'hour'"):
+        read_table(path, time_column="hours")
+    with pytest.raises(UnknownName, match="'interpolate'"):
+        read_table(path, gaps="interpolat")
+    path.write_text("a,hour,hour\n1,10,2\n")
+    with pytest.raises(InvalidInput, match="2 columns are named 'hour': rename them"):
+        read_table(path, time_column="hour")
+
+
+def test_a_date_without_separators_is_no_number_of_a_time_column(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("day,a\n20260131,1\n20260201,2\n")
+    with pytest.raises(InvalidInput, match="'20260131' may be a date or a number: write 2026-03"):
+        read_table(path, time_column="day")
+    path.write_text("second,a\n20260131.0,1\n20260201.0,2\n")
+    assert np.diff(read_table(path, time_column="second").times) == [70.0]
+
+
+def test_a_line_of_separators_is_a_row_of_gaps(tmp_path):
+    """Spreadsheets write such lines before and after a table too; these are no rows."""
+    path = tmp_path / "t.csv"
+    path.write_text(",\na,b\n1,2\n,\n\n3,4\n,\n,\n")
+    kept = read_table(path, gaps="keep").values
+    assert np.array_equal(kept, [[1, 2], [np.nan, np.nan], [3, 4]], equal_nan=True)
+    assert read_table(path, gaps="interpolate").values.tolist() == [[1, 2], [2, 3], [3, 4]]
+    assert read_table(path, gaps="drop").values.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(InvalidInput, match="line 4, column 'a' is empty"):
+        read_table(path)
+
+
+def test_gaps_of_arrays_in_files(tmp_path):
+    np.save(tmp_path / "t.npy", [[1.0, np.nan], [3.0, 4.0], [np.nan, 6.0]])
+    with pytest.raises(InvalidInput, match="nan at row 0, column 1"):
+        read_table(tmp_path / "t.npy")
+    assert read_table(tmp_path / "t.npy", gaps="drop").values.tolist() == [[3, 4]]
+    filled = read_table(tmp_path / "t.npy", gaps="interpolate").values
+    assert filled.tolist() == [[1, 4], [3, 4], [3, 6]]
+    np.save(tmp_path / "t.npy", [[1.0, np.inf]])
+    with pytest.raises(InvalidInput, match="inf at row 0, column 1"):
+        read_table(tmp_path / "t.npy", gaps="keep")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("1,2\n3,nan\n", "line 2, column 2 is empty"),
+        ("1,2\n3,\n", "line 2, column 2 is empty"),
+        ("a,b\n3,inf\n", "line 2, column 'b' is inf: no reading is above 1e.150"),
+        ("a,b\n3,1e200\n", "is 1e200: no reading is above 1e.150 in size"),
+        ("1,2\n3,4,5\n", "line 2 has 3 cells, but the first has 2"),
+        ("1,2\n\n3,x\n", "line 3, column 2: 'x' is not a number"),
+        ("t,a\n2026-01-01,3\n5,4\n", "line 3, column 't': '5' does not fit the rows above"),
+        ("t,a\n2026-01-01,3\n2026-01-02T00:00Z,4\n", "an offset, or all dates with one"),
+        ("t,a\n2026-01-02,3\n2026-01-01,4\n", "line 3, column 't': '2026-01-01' is before"),
+        ("t,a\n2026-10-25 02:30,3\n2026-10-25 02:00,4\n", "local times with their offset"),
+        ("a,t\n3,2026-01-02\n", "'2026-01-02' is not a number; set the option time_column"),
+        ("t,a\n03/25/2026,3\n", "'03/25/2026' is not a number; .* dates like 2026-03-01 12:00"),
+        ("t,a\n2026-01-02,3\n0001-01-01T00:00+02:00,4\n", "is not a time"),
+        ("t,a\n2026-01-02,3\nMonday,4\n", "line 3, column 't': 'Monday' is not a time"),
+        ("a,b\n", "no rows of numbers"),
+        ("", "no rows of numbers"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said(tmp_path, content, says):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    with pytest.raises(InvalidInput, match=says) as caught:
+        read_table(path)
+    assert "t.csv" in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    (tmp_path / "t.csv").write_bytes("a \u00b0C,b\n1,2\n".encode("cp1252"))
+    with pytest.raises(InvalidInput, match="save it as UTF-8"):
+        read_table(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("t,a\n1,2\ninf,3\n")
+    with pytest.raises(InvalidInput, match="'inf' is not a time"):
+        read_table(tmp_path / "t.csv", time_column="t")
+    with pytest.raises(MissingData, match="no such file"):
+        read_table(tmp_path / "absent.csv")
+    with pytest.raises(InvalidInput, match=r"\.csv, \.csv\.gz"):
+        read_table(tmp_path / "t.xlsx")
+    np.savez(tmp_path / "two.npz", a=TABLE, b=TABLE)
+    with pytest.raises(InvalidInput, match="must hold one"):
+        read_table(tmp_path / "two.npz")
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
+    with pytest.raises(InvalidInput, match="cannot read"):
+        read_table(tmp_path / "objects.npy")
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(LINES.encode())[:-9])
+    with pytest.raises(InvalidInput, match="cannot read"):
+        read_table(tmp_path / "cut.csv.gz")
+
+
+def test_what_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"0,0\n" * 10**5))
+    np.savez_compressed(tmp_path / "t.npz", np.zeros((1000, 50)))
+    for name in ("t.csv.gz", "t.npz"):
+        assert not read_table(tmp_path / name).values.any()
+    monkeypatch.setattr(files, "MOST_UNPACKED", 399_999)
+    for name in ("t.csv.gz", "t.npz"):
+        with pytest.raises(InvalidInput, match="unpacks to more than 399999 bytes"):
+            read_table(tmp_path / name)
+    (tmp_path / "t.csv").write_bytes(b"0,0\n" * 10**5)  # the limit of others is larger
+    assert len(read_table(tmp_path / "t.csv").values) == 10**5
+
+
+def test_arrays_with_gaps_or_of_another_shape():
+    with pytest.raises(
+        InvalidInput, match=r"nan at row 0, column 2 \(counted from 0\), and 1 more"
+    ):
+        check_table([[1, 2, np.nan], [np.inf, 1, 1]], "readings")
+    for bad in ([1.0, 2.0], np.zeros((0, 3)), [[1, 2], [3]], "text"):
+        with pytest.raises(InvalidInput, match="readings must"):
+            check_table(bad, "readings")
+
+
+def test_a_data_frame_without_names_is_read_as_pandas_writes_it(tmp_path):
+    path = tmp_path / "frame.csv"
+    path.write_text(",0,1\n0,3.5,2.5\n1,3.0,2.0\n")
+    assert read_table(path).names == ("", "0", "1")
+    assert read_table(path, time_column="").values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
+    path.write_text(",0,1\n2026-03-01,3.5,2.5\n2026-03-02,3.0,2.0\n")
+    assert read_table(path).values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
