@@ -39,6 +39,8 @@ SCENARIOS = (
     "time/unknown-season",
     "time/kernels",
 )
+# The table has these first rounds too.
+EARLY = 5
 # Without AVX, NumPy's own loops are rounded differently too.
 KINDS = {
     "native": {},
@@ -111,8 +113,10 @@ def main():
         return
     first, *others = chosen.kinds.split(",")
     base = under(first, chosen.rounds)
+    places = {"arms": [key for key, of in base.items() if of.ndim == 2]}
+    places["boxes"] = [key for key in base if key not in places["arms"]]
     print(
-        f"{len(base)} trials of {len(SCENARIOS)} scenarios, {chosen.rounds} rounds, beside {first}"
+        f"{chosen.rounds} rounds of {len(base)} trials of {len(SCENARIOS)} scenarios; {first} and"
     )
     for kind in others:
         found = under(kind, chosen.rounds)
@@ -120,10 +124,13 @@ def main():
             print(f"{kind}: this processor cannot run it")
             continue
         rounds = {key: first_difference(base[key], found[key]) for key in base}
-        differing = {key: t for key, t in rounds.items() if t}
-        print(f"{kind}: {len(base) - len(differing)} of {len(base)} equal")
-        for (scenario, label), t in differing.items():
-            print(f"  {scenario}, {label}: from round {t}")
+        for place, keys in places.items():
+            equal = sum(not rounds[key] for key in keys)
+            early = sum(not 0 < rounds[key] <= EARLY for key in keys)
+            print(f"{kind}, {place}: {equal} of {len(keys)} equal, {early} over {EARLY} rounds")
+        for (scenario, label), t in rounds.items():
+            if t:
+                print(f"  {scenario}, {label}: from round {t}")
 
 
 if __name__ == "__main__":
