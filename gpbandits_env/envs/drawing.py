@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, Points, Settings
 from gpbandits_env.domains import Arms
-from gpbandits_env.envs.rendering import Scene
+from gpbandits_env.envs.scene import Scene
 
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 INK, GREY = "#222222", "#8A8A8A"

@@ -1,0 +1,112 @@
+"""What is shown of an environment instance, and its line of text."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import Array, IntArray, Points
+from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.rewards.functions import Function
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The observations of a round: actions, noisy rewards (k,), regret of each action (k,)."""
+
+    actions: Points
+    rewards: Array
+    regret: Array
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is shown of an instance after some rounds: its current function and its regrets.
+
+    ``seen`` contains the rounds that are shown, in order. ``agent`` is the attached agent, whose
+    belief is shown, or None.
+    """
+
+    bandit: Bandit
+    function: Function
+    round: int
+    cumulative: float
+    simple: float
+    seen: list[Seen]
+    agent: Any = None
+
+    @property
+    def actions(self) -> Points:
+        """All actions that are shown."""
+        return np.concatenate([seen.actions for seen in self.seen])
+
+    @property
+    def rewards(self) -> Array:
+        """All rewards that are shown."""
+        return np.concatenate([seen.rewards for seen in self.seen])
+
+    @property
+    def regret(self) -> Array:
+        """The regret of each action that is shown."""
+        return np.concatenate([seen.regret for seen in self.seen])
+
+    @property
+    def rounds(self) -> IntArray:
+        """The round of each action that is shown."""
+        shown = np.arange(self.round - len(self.seen), self.round) + 1
+        return np.repeat(shown, [len(seen.actions) for seen in self.seen])
+
+    @property
+    def best(self) -> Points:
+        """The best action, as a batch of one."""
+        return np.asarray(self.function.best_action)[None]
+
+    def at(self, actions: Points) -> Array:
+        """The positions at which actions are drawn: on the map if there is one."""
+        if self.bandit.locations is not None:
+            return self.bandit.locations[actions]
+        return self.bandit.problem.domain.points(actions)
+
+    def belief(self, points: Points | None = None) -> tuple[Array, Array] | None:
+        """The agent's mean and standard deviation at the arms, or at points (n, d) of a box.
+
+        It is None without an agent, or if the agent has no belief there (with candidates, the
+        belief in a box exists only at these).
+        """
+        if self.agent is None:
+            return None
+        try:
+            found = self.agent.belief() if points is None else self.agent.belief(points)
+        except InvalidInput:
+            return None
+        return None if found is None else (np.asarray(found[0]), np.asarray(found[1]))
+
+
+def text(scene: Scene) -> str:
+    """One line: the round, its actions and rewards, and the regret so far."""
+    best = f"best {_action(scene.function.best_action)} worth {scene.function.optimum:.4g}"
+    if not scene.seen:
+        return f"round 0 | no action yet | {best}"
+    last = scene.seen[-1]
+    happened = [
+        "actions " + " ".join(_action(action) for action in last.actions),
+        "rewards " + " ".join(f"{r:.4g}" for r in last.rewards),
+        "regret " + " ".join(f"{r:.4g}" for r in last.regret),
+    ]
+    return " | ".join(
+        [
+            f"round {scene.round}",
+            *(happened if len(last.actions) else ["nothing observed"]),
+            f"cumulative {scene.cumulative:.4g}",
+            f"simple {scene.simple:.4g}",
+            best,
+        ]
+    )
+
+
+def _action(action: ArrayLike) -> str:
+    if np.ndim(action) == 0:
+        return str(np.asarray(action).item())
+    return "(" + ", ".join(f"{x:.3g}" for x in np.asarray(action)) + ")"
