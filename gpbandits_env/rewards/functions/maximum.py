@@ -87,8 +87,8 @@ class BoxMaximum:
     def accuracy(self, coefficients: Array) -> float:
         """How far other values may exceed the one found, by rounding.
 
-        That the search misses the maximum, because f deviates by 5 s at its cell, is not expected
-        to occur: none was found in 148 random boxes of all kernels (52 of 200 were refused).
+        It does not cover that the search misses the maximum because f deviates by 5 s at its cell,
+        which is not expected to occur; `tests/laws/test_box_maxima.py` looks for it.
         """
         return self._rounding * float(np.abs(coefficients).max())
 
