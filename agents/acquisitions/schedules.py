@@ -13,7 +13,7 @@ from gpbandits_env.arrays import Array, Settings, is_number, positive, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
-from gpbandits_env.gp.theory.checks import probability
+from gpbandits_env.gp.theory.arguments import probability
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
 

@@ -15,7 +15,7 @@ from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import Array, Points, State, finite_array
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, optional
-from gpbandits_env.gp.kernels.base import Lengthscale
+from gpbandits_env.gp.kernels.kernel import Lengthscale
 from gpbandits_env.problem import Problem
 
 # Held while another library runs: warning filters, torch's generator and Optuna's logging belong

@@ -21,7 +21,7 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Array, listed
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.posterior import ArmPosterior, MixturePosterior, Part, Posterior
+from gpbandits_env.gp.posterior import ArmPosterior, DriftHypothesis, MixturePosterior, Posterior
 from gpbandits_env.problem import Problem
 
 EPSILONS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
@@ -83,5 +83,5 @@ class BMAGPUCB(GPAgent):
                 raise InvalidInput(
                     "bma-gp-ucb needs arms or candidates: with contexts, a finite set of them"
                 )
-            found.append(Part(posterior, epsilon, None if epsilon else self._trigger))
+            found.append(DriftHypothesis(posterior, epsilon, None if epsilon else self._trigger))
         return MixturePosterior(found, self._switching)

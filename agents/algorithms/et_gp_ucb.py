@@ -21,7 +21,7 @@ from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Array, Points, State
 from gpbandits_env.gp.posterior import Posterior
-from gpbandits_env.gp.theory.checks import probability
+from gpbandits_env.gp.theory.arguments import probability
 from gpbandits_env.problem import Problem
 
 

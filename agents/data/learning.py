@@ -42,7 +42,7 @@ class Learning:
             doubled since such a fit, and at most 250; otherwise it is a short search from the last
             model. Fits of epsilon do not use it.
         robust: whether rewards far from most others are drawn in by the map of the last fit (see
-            `learning.scaling.Tails`), for fits and in the posterior.
+            `learning.scaling.Winsorizer`), for fits and in the posterior.
     """
 
     every: int = 10

@@ -19,8 +19,8 @@ from gpbandits_env.gp.learning import (
     InputScaling,
     Observations,
     OutputScaling,
-    Tails,
     TimeFit,
+    Winsorizer,
     fit,
     groups_of,
     learnable,
@@ -57,7 +57,7 @@ class Refit:
         InvalidInput: the noise variance is 0 and is not learned, or the kernel cannot be scaled.
     """
 
-    tails: Tails | None
+    tails: Winsorizer | None
     _fitted: int | None  # the round of the last fit
     _known: int  # the prior observations since then
     _seen: int  # the observations then
@@ -210,7 +210,7 @@ class Refit:
         learning, given = self.learning, self._given
         base = given.prior_mean
         if learning.robust:
-            self.tails = Tails.of(rewards)
+            self.tails = Winsorizer.of(rewards)
             rewards = self.tails(rewards)
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
         outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
@@ -284,7 +284,7 @@ class Refit:
         self._fitted = None if state["fitted"] is None else int(state["fitted"])
         self._known, self._seen = int(state["known"]), int(state["seen"])
         self._fresh, tails = int(state["fresh"]), state["tails"]
-        self.tails = None if tails is None else Tails(*map(float, tails))
+        self.tails = None if tails is None else Winsorizer(*map(float, tails))
         self.learned[:] = [dict(record) for record in state["learned"]]
 
 

@@ -20,7 +20,7 @@ from gpbandits_env.agents.registry import agent_class, make, settings_of
 from gpbandits_env.arrays import Array, Plain, Points, Settings, State, leading, positive, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel, Matern52, kernel_from_dict
-from gpbandits_env.gp.kernels.base import Lengthscale
+from gpbandits_env.gp.kernels.kernel import Lengthscale
 from gpbandits_env.problem import Problem
 
 # The defaults on the unit cube, for values of variance 1.

@@ -27,7 +27,7 @@ from gpbandits_env.agents.acquisitions.functions import (
 )
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import SquaredExponential
-from gpbandits_env.gp.kernels.base import LEAST_VARIANCE
+from gpbandits_env.gp.kernels.kernel import LEAST_VARIANCE
 from gpbandits_env.problem import Problem
 
 mp = mpmath.mp.clone()

@@ -7,7 +7,7 @@ import pytest
 from gpbandits_env.agents.acquisitions.schedules import SCHEDULES, Constant
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import Matern52
-from gpbandits_env.gp.kernels.base import KERNELS
+from gpbandits_env.gp.kernels.kernel import KERNELS
 from gpbandits_env.scenarios import AgentEntry, get, registry
 from gpbandits_env.scenarios.findings import FINDINGS
 from gpbandits_env.scenarios.study import run_trial

@@ -11,8 +11,8 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, all_of, listed, whole
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.gp.kernels.base import KERNELS, Kernel, Lengthscale
 from gpbandits_env.gp.kernels.columns import Columns, ProductColumns, Pulled, SumColumns
+from gpbandits_env.gp.kernels.kernel import KERNELS, Kernel, Lengthscale
 
 
 class _Combination(Kernel):

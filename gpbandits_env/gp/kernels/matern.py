@@ -20,7 +20,7 @@ from numpy.polynomial import Polynomial
 from scipy.special import gamma, kve
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.gp.kernels.base import KERNELS
+from gpbandits_env.gp.kernels.kernel import KERNELS
 from gpbandits_env.gp.kernels.stationary import Stationary
 
 LARGE_ORDER = 25.0

@@ -7,8 +7,8 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, finite_array, frozen
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
-from gpbandits_env.gp.kernels.base import KERNELS, Kernel
 from gpbandits_env.gp.kernels.columns import Columns, Pulled
+from gpbandits_env.gp.kernels.kernel import KERNELS, Kernel
 
 TOLERANCE = 1e-9
 """Asymmetry and negative eigenvalues up to this fraction of the largest count as rounding."""

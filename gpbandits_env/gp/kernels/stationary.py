@@ -17,8 +17,8 @@ from scipy.spatial.distance import cdist
 
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.kernels.base import KERNELS, Kernel, Lengthscale, hyper
 from gpbandits_env.gp.kernels.columns import Columns, Pulled
+from gpbandits_env.gp.kernels.kernel import KERNELS, Kernel, Lengthscale, hyper
 
 # One NumPy pass per coordinate is fastest up to FEW coordinates, a matrix product from MANY on.
 FEW, MANY = 3, 48

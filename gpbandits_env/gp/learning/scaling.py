@@ -125,16 +125,16 @@ def binary_unit(values: Array) -> float:
     return float(np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1]) - 1))
 
 
-# Rewards beyond this many robust standard deviations from the median are drawn in by `Tails`.
+# Rewards beyond this many robust standard deviations from the median are winsorized.
 # Chosen among 1.5, 2.5 and 5 on BBOB in 5 dimensions, instances 11 and 12.
 REACH = 2.5
 # Images beyond that count as this far beyond it when the map is undone, in the same units.
-MOST_DRAWN = 300.0
+FARTHEST = 300.0
 
 
 @dataclass(frozen=True)
-class Tails:
-    """An increasing map of rewards that draws in those far from most others.
+class Winsorizer:
+    """An increasing map of rewards that moves those far from most others closer to them.
 
     With z = (y - centre) / sd, it leaves |z| <= r = 2.5 unchanged, and maps other z to sign(z) (r +
     log(1 + |z| - r)). It is continuously differentiable, so smooth functions stay smooth.
@@ -148,25 +148,25 @@ class Tails:
     sd: float
 
     @staticmethod
-    def of(rewards: Array) -> "Tails":
+    def of(rewards: Array) -> "Winsorizer":
         """The map for rewards (n,): their median, and the interquartile range of a normal.
 
         If more than half of the rewards are equal, it is the standard deviation.
         """
         low, centre, high = np.quantile(rewards, [0.25, 0.5, 0.75]).tolist()
         sd = (high - low) / 1.349 or OutputScaling.of(rewards).sd
-        return Tails(centre, sd)
+        return Winsorizer(centre, sd)
 
     def __call__(self, rewards: Array) -> Array:
         """The mapped rewards, a new array."""
         gap = rewards - self.centre
         beyond = np.maximum(np.abs(gap) / self.sd - REACH, 0.0)
-        drawn = self.centre + np.sign(gap) * self.sd * (REACH + np.log1p(beyond))
-        return np.where(beyond > 0.0, drawn, rewards)
+        near = self.centre + np.sign(gap) * self.sd * (REACH + np.log1p(beyond))
+        return np.where(beyond > 0.0, near, rewards)
 
     def undone(self, mapped: Array) -> tuple[Array, Array]:
         """The rewards whose images are ``mapped`` (n,), and their derivatives in these, (n,)."""
         gap = mapped - self.centre
-        beyond = np.clip(np.abs(gap) / self.sd - REACH, 0.0, MOST_DRAWN)
+        beyond = np.clip(np.abs(gap) / self.sd - REACH, 0.0, FARTHEST)
         far = self.centre + np.sign(gap) * self.sd * (REACH + np.expm1(beyond))
         return np.where(beyond > 0.0, far, mapped), np.exp(beyond)

@@ -12,8 +12,8 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp import threads
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.posterior.base import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.gp.posterior.covariances import one_per_arm
+from gpbandits_env.gp.posterior.posterior import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.states import TemporalStates
 from gpbandits_env.gp.posterior.whitening import BLOCK, observed_gain, whitener

@@ -15,8 +15,8 @@ from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.kernels.columns import Columns
 from gpbandits_env.gp.linalg import cholesky
-from gpbandits_env.gp.posterior.base import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.gp.posterior.paths import Paths, seen_by
+from gpbandits_env.gp.posterior.posterior import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.gp.posterior.whitening import (
     BLOCK,
     TOGETHER,

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.gp.posterior.base import Layout
+from gpbandits_env.gp.posterior.posterior import Layout
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import Factor, MatrixFactor

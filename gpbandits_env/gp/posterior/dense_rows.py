@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, State, whole
-from gpbandits_env.gp.posterior.base import Layout
 from gpbandits_env.gp.posterior.covariances import PriorCovariance
+from gpbandits_env.gp.posterior.posterior import Layout
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import sampler_for
@@ -149,8 +149,8 @@ class DenseRows(Representation):
         seen = np.flatnonzero(counts)
         pulls = counts[seen]
         noise = np.sqrt(pulls * noise_var) * rng.standard_normal((size, len(seen)))
-        shown = (pulls * draw[:, seen] + noise) / noise_var
+        weights = (pulls * draw[:, seen] + noise) / noise_var
         past = self.block[:kept]
-        draw -= shown @ self._known(seen)
-        draw += (shown @ past[:, seen].T) @ past
+        draw -= weights @ self._known(seen)
+        draw += (weights @ past[:, seen].T) @ past
         return draw

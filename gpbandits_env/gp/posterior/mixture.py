@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, IntArray, Points, State, positive, share, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.posterior.arms import ArmPosterior
-from gpbandits_env.gp.posterior.base import Layout, Posterior, check_state, count
+from gpbandits_env.gp.posterior.posterior import Layout, Posterior, check_state, count
 
 # The smallest variance of a prediction, relative to the largest prior variance.
 LEAST = 1e-12
@@ -18,13 +18,13 @@ LEAST = 1e-12
 TINY = 1e-300
 
 
-class Part(NamedTuple):
+class DriftHypothesis(NamedTuple):
     """One model of the drift.
 
     Args:
         posterior: its posterior, before any data.
         epsilon: the Markov rate at which its data age.
-        trigger: if given, the part drops its data where a reward is more than this number of
+        trigger: if given, the hypothesis drops its data where a reward is more than this number of
             standard deviations away from its prediction.
     """
 
@@ -61,11 +61,13 @@ class MixturePosterior(Posterior):
     Source: Herbster and Warmuth (1998), the fixed-share update.
     """
 
-    def __init__(self, parts: Sequence[Part], switching: float = 0.0) -> None:
+    def __init__(self, parts: Sequence[DriftHypothesis], switching: float = 0.0) -> None:
         if not parts:
             raise InvalidInput("a mixture needs at least one part")
         self.parts = [
-            Part(p, share(epsilon, "epsilon"), None if c is None else positive(c, "trigger"))
+            DriftHypothesis(
+                p, share(epsilon, "epsilon"), None if c is None else positive(c, "trigger")
+            )
             for p, epsilon, c in parts
         ]
         first = self.parts[0].posterior
@@ -204,7 +206,7 @@ class MixturePosterior(Posterior):
             total += weight * value
         return total
 
-    def _judged(self, part: Part, arms: IntArray, rewards: Array) -> float:
+    def _judged(self, part: DriftHypothesis, arms: IntArray, rewards: Array) -> float:
         """The log density of the rewards under a part, which may drop its data afterwards."""
         inside = part.posterior
         gap = rewards - inside.mean_at(arms)

@@ -24,9 +24,9 @@ from gpbandits_env.arrays import Array, IntArray, State, frozen, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.kernels.base import hyper
-from gpbandits_env.gp.posterior.base import Layout, Posterior, amount, check_state
+from gpbandits_env.gp.kernels.kernel import hyper
 from gpbandits_env.gp.posterior.covariances import check_prior, one_per_arm, prior_covariance
+from gpbandits_env.gp.posterior.posterior import Layout, Posterior, amount, check_state
 from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.threads import OneThread
 

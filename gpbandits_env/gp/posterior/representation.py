@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, State, positive
-from gpbandits_env.gp.posterior.base import Layout, Stateful
+from gpbandits_env.gp.posterior.posterior import Layout, Stateful
 
 
 class Representation(Stateful, ABC):

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, State
-from gpbandits_env.gp.posterior.base import Layout, amount
+from gpbandits_env.gp.posterior.posterior import Layout, amount
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import Factor

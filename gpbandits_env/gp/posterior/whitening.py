@@ -18,7 +18,7 @@ from gpbandits_env.arrays import Array, State
 from gpbandits_env.errors import NotPositiveDefinite
 from gpbandits_env.gp.kernels.columns import Pulled
 from gpbandits_env.gp.linalg import cholesky, symmetric_root
-from gpbandits_env.gp.posterior.base import Layout, Stateful, amount
+from gpbandits_env.gp.posterior.posterior import Layout, Stateful, amount
 from gpbandits_env.gp.threads import OneThread
 
 # The number of observations that are processed together.

@@ -1,9 +1,5 @@
 """Exact and approximate draws of a Gaussian process, linear in white coefficients."""
 
-from gpbandits_env.gp.samplers.base import BoxSampler as BoxSampler
-from gpbandits_env.gp.samplers.base import Factor as Factor
-from gpbandits_env.gp.samplers.base import MatrixFactor as MatrixFactor
-from gpbandits_env.gp.samplers.base import Sampler as Sampler
 from gpbandits_env.gp.samplers.box import FourierFeatures as FourierFeatures
 from gpbandits_env.gp.samplers.box import ProductFeatures as ProductFeatures
 from gpbandits_env.gp.samplers.choose import box_sampler_for as box_sampler_for
@@ -18,4 +14,8 @@ from gpbandits_env.gp.samplers.factors import LowRankFactor as LowRankFactor
 from gpbandits_env.gp.samplers.factors import dense_factor as dense_factor
 from gpbandits_env.gp.samplers.factors import kronecker_factor as kronecker_factor
 from gpbandits_env.gp.samplers.factors import low_rank_factor as low_rank_factor
+from gpbandits_env.gp.samplers.sampler import BoxSampler as BoxSampler
+from gpbandits_env.gp.samplers.sampler import Factor as Factor
+from gpbandits_env.gp.samplers.sampler import MatrixFactor as MatrixFactor
+from gpbandits_env.gp.samplers.sampler import Sampler as Sampler
 from gpbandits_env.gp.samplers.sobol import sobol as sobol

@@ -10,7 +10,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.linalg import EPS, pivoted_cholesky
-from gpbandits_env.gp.samplers.base import BoxSampler, row_products
+from gpbandits_env.gp.samplers.sampler import BoxSampler, row_products
 
 # Angles are computed in blocks of this many (1 MB in single precision), which stay in cache.
 STRIP = 1 << 18

@@ -11,10 +11,10 @@ from gpbandits_env.arrays import positive, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.samplers.base import BoxSampler, Factor, Sampler
 from gpbandits_env.gp.samplers.box import FourierFeatures, ProductFeatures
 from gpbandits_env.gp.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
 from gpbandits_env.gp.samplers.factors import dense_factor, kronecker_factor, low_rank_factor
+from gpbandits_env.gp.samplers.sampler import BoxSampler, Factor, Sampler
 from gpbandits_env.gp.threads import one_blas_thread
 
 KINDS = ("auto", "dense", "lowrank", "kronecker", "circulant")

@@ -14,7 +14,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.linalg import EPS
-from gpbandits_env.gp.samplers.base import Sampler, held
+from gpbandits_env.gp.samplers.sampler import Sampler, held
 
 # The largest torus, in points: 32 MB of coefficients and 0.1 s per draw.
 MOST_POINTS = 1 << 22

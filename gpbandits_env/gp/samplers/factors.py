@@ -11,7 +11,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.linalg import EPS, least_missing, pivoted_cholesky
-from gpbandits_env.gp.samplers.base import Factor, MatrixFactor, held, row_products
+from gpbandits_env.gp.samplers.sampler import Factor, MatrixFactor, held, row_products
 
 # Rows per block: at n = 2048, fewer than 1/16 of the numbers read are zeros above the diagonal.
 BLOCK = 128

@@ -10,7 +10,13 @@ from scipy.special import ive
 
 from gpbandits_env.arrays import Array, all_of, listed, positive, share, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.temporal.base import TEMPORAL, TemporalKernel, decay, lags, log_decay
+from gpbandits_env.gp.temporal.temporal_kernel import (
+    TEMPORAL,
+    TemporalKernel,
+    decay,
+    lags,
+    log_decay,
+)
 
 ONE = np.ones((1, 1))
 MOST_HARMONICS = 64

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, finite_array, positive, whole
-from gpbandits_env.gp.theory.checks import nonnegative, probability, rounds
+from gpbandits_env.gp.theory.arguments import nonnegative, probability, rounds
 from gpbandits_env.gp.theory.regret_bounds import regret_constant
 
 # exp(700) is just short of the largest float.

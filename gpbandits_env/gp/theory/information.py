@@ -19,8 +19,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.posterior import posterior_on
-from gpbandits_env.gp.theory import checks
-from gpbandits_env.gp.theory.checks import counts, curve, matern_exponent
+from gpbandits_env.gp.theory.arguments import counts, curve, matern_exponent, rounds
 
 GREEDY = 1.0 - 1.0 / math.e
 """The greedy rule reaches at least this fraction of the optimum (srinivas2010, eq. 5)."""
@@ -139,12 +138,12 @@ def theorem4_bound(
     Source: srinivas2010, Theorem 4; constants from Lemma 7.8.
     """
     values, s2 = spectrum(eigenvalues), positive(noise_var, "noise_var")
-    rounds = counts(whole(horizon, "horizon"))
+    times = counts(whole(horizon, "horizon"))
     if split is not None:
         if whole(split, "split") > len(values):
             raise InvalidInput(f"split must be at most {len(values)} (the arms), got {split}")
-        return _split_bound(values, s2, rounds, split)
-    bounds = (_split_bound(values, s2, rounds, head) for head in range(1, len(values) + 1))
+        return _split_bound(values, s2, times, split)
+    bounds = (_split_bound(values, s2, times, head) for head in range(1, len(values) + 1))
     return reduce(np.minimum, bounds)
 
 
@@ -163,25 +162,25 @@ def spectrum(eigenvalues: ArrayLike) -> Array:
     return np.maximum(np.sort(values)[::-1], 0.0)
 
 
-def _split_bound(values: Array, noise_var: float, rounds: Array, head: int) -> Array:
+def _split_bound(values: Array, noise_var: float, times: Array, head: int) -> Array:
     total, tail = values.sum() / noise_var, values[head:].sum() / noise_var
     # The bracket is concave in r: its slope head total / (1 + r total) - tail vanishes at
     best = head / max(tail, TINY) - 1.0 / max(total, TINY)
-    r = np.clip(best, 0.0, rounds)
-    return np.asarray(0.5 / GREEDY * (head * np.log1p(r * total) + (rounds - r) * tail))
+    r = np.clip(best, 0.0, times)
+    return np.asarray(0.5 / GREEDY * (head * np.log1p(r * total) + (times - r) * tail))
 
 
 def gain_order_linear(horizon: ArrayLike, dim: int) -> Array:
     """The order of gamma_T for the linear kernel: d log T."""
-    return np.asarray(whole(dim, "dim") * np.log(checks.rounds(horizon)))
+    return np.asarray(whole(dim, "dim") * np.log(rounds(horizon)))
 
 
 def gain_order_se(horizon: ArrayLike, dim: int) -> Array:
     """The order of gamma_T for the squared exponential kernel: (log T)^(d+1)."""
-    return np.asarray(np.log(checks.rounds(horizon)) ** (whole(dim, "dim") + 1))
+    return np.asarray(np.log(rounds(horizon)) ** (whole(dim, "dim") + 1))
 
 
 def gain_order_matern(horizon: ArrayLike, dim: int, nu: float) -> Array:
     """The order of gamma_T for Matern kernels, nu > 1: T^(d(d+1) / (2 nu + d(d+1))) log T."""
-    log = np.log(checks.rounds(horizon))
+    log = np.log(rounds(horizon))
     return np.asarray(np.exp(matern_exponent(nu, dim) * log) * log)

@@ -21,7 +21,14 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.theory.checks import counts, curve, log_tail, nonnegative, probability, rounds
+from gpbandits_env.gp.theory.arguments import (
+    counts,
+    curve,
+    log_tail,
+    nonnegative,
+    probability,
+    rounds,
+)
 
 
 def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:

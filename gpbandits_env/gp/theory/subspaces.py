@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from gpbandits_env.arrays import Array, IntArray, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.theory.checks import log_tail, nonnegative, probability, rounds
+from gpbandits_env.gp.theory.arguments import log_tail, nonnegative, probability, rounds
 from gpbandits_env.gp.theory.regret_bounds import beta_continuous
 
 SIDE = 2.0

@@ -24,7 +24,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.posterior import posterior_on
-from gpbandits_env.gp.theory.checks import (
+from gpbandits_env.gp.theory.arguments import (
     drift,
     log_tail,
     matern_exponent,

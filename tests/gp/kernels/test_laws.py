@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import KERNELS, Linear, kernel_from_dict
-from gpbandits_env.gp.kernels.check import LAWS
+from gpbandits_env.gp.kernels.laws import LAWS
 
 
 def test_every_registered_kernel_is_tested(all_kernels):

@@ -12,7 +12,7 @@ from gpbandits_env.gp.kernels import (
     SquaredExponential,
     kernel_from_dict,
 )
-from gpbandits_env.gp.kernels.base import LEAST_VARIANCE
+from gpbandits_env.gp.kernels.kernel import LEAST_VARIANCE
 
 LENGTHSCALE, VARIANCE = 0.6, 1.7
 FORMULAS = {

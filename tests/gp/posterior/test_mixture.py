@@ -4,7 +4,7 @@ import pytest
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SquaredExponential
-from gpbandits_env.gp.posterior import MixturePosterior, Part, posterior_on
+from gpbandits_env.gp.posterior import DriftHypothesis, MixturePosterior, posterior_on
 from gpbandits_env.gp.temporal import StaticTime
 
 ARMS = Arms.grid(12)
@@ -12,7 +12,7 @@ ARMS = Arms.grid(12)
 
 def mixture(epsilons=(0.0, 0.3), switching=0.1, trigger=None):
     parts = [
-        Part(posterior_on(ARMS, SquaredExponential(0.3), 0.05, 0.2), epsilon, trigger)
+        DriftHypothesis(posterior_on(ARMS, SquaredExponential(0.3), 0.05, 0.2), epsilon, trigger)
         for epsilon in epsilons
     ]
     return MixturePosterior(parts, switching)

@@ -52,7 +52,7 @@ def test_draws_are_a_function_of_the_generator_alone(exact):
 def test_large_batches_are_drawn_in_blocks_from_the_same_stream(exact, monkeypatch):
     sampler = exact.sampler
     at_once = sampler.draw(np.random.default_rng(3), 7)
-    monkeypatch.setattr("gpbandits_env.gp.samplers.base.MOST_NORMALS", 2 * sampler.rank)
+    monkeypatch.setattr("gpbandits_env.gp.samplers.sampler.MOST_NORMALS", 2 * sampler.rank)
     blocks = sampler.draw(np.random.default_rng(3), 7)
     np.testing.assert_allclose(blocks, at_once, rtol=0, atol=1e-12)
 

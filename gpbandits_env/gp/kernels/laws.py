@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
-from gpbandits_env.gp.kernels.base import Kernel, kernel_from_dict
+from gpbandits_env.gp.kernels.kernel import Kernel, kernel_from_dict
 
 # The step of central differences, relative to the spread of the points or to a parameter.
 STEP = 1e-5
