@@ -7,7 +7,7 @@ under a type name. `to_dict` and `from_dict` round-trip.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType, UnionType
@@ -55,6 +55,38 @@ def check_kind(name: str, value: object, kind: object) -> None:
     if not any(isinstance(value, PLAIN[option][0]) for option in fit):
         words = " or ".join(PLAIN[option][1] for option in options)
         raise InvalidInput(f"{name} must be {words}, got {shown(value)}")
+
+
+def arguments(
+    cls: type,
+    table: Settings,
+    start: str,
+    key: str,
+    convert: Callable[[str, Any, Any], object],
+) -> Plain:
+    """The arguments of a dataclass in a table of plain data, whose keys are the names of fields.
+
+    Args:
+        cls: the dataclass; any other class has no arguments.
+        table: the table.
+        start: how error messages about a field begin.
+        key: what a key is, for the error about an unknown one.
+        convert: makes the argument from the name, the plain value and the type of a field, and
+            checks it.
+    Raises:
+        InvalidInput: a key is missing.
+        UnknownName: a key is unknown.
+    """
+    known = {field.name: field for field in fields(cls)} if is_dataclass(cls) else {}
+    for name in table:
+        one_of(name, known, key)
+    for name, field in known.items():
+        if name not in table and field.default is MISSING and field.default_factory is MISSING:
+            raise InvalidInput(f"{start}{name} is missing")
+    kinds, given = kinds_of(cls), Plain()
+    for name, value in table.items():
+        given[name] = convert(name, value, kinds[name])
+    return given
 
 
 @contextmanager
@@ -175,19 +207,19 @@ class Family(Generic[T]):
             raise InvalidInput(f"a {self.kind} must be a dict with a 'type', got {shown(spec)}")
         if "type" not in spec:
             raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
-        cls = self._class(spec["type"])
-        names = [f.name for f in fields(cls)] if is_dataclass(cls) else []
-        given: Plain = {}
-        for key in (key for key in spec if key != "type"):
-            if key not in names:
-                raise unknown(f"field of the {self.kind} {spec['type']!r}", key, names)
-            kind = kinds_of(cls)[key]  # type: ignore[arg-type]
-            given[key] = self._family_of(kind)._member(spec[key])
-            check_kind(f"{self.kind} {spec['type']!r}: {key}", given[key], kind)
+        cls, what = self._class(spec["type"]), f"{self.kind} {spec['type']!r}"
+
+        def convert(name: str, value: Any, kind: Any) -> object:
+            made = self._family_of(kind)._member(value)
+            check_kind(f"{what}: {name}", made, kind)
+            return made
+
+        own = {key: value for key, value in spec.items() if key != "type"}
+        given = arguments(cls, own, f"{what}: ", f"field of the {what}", convert)
         try:
             return cls(**given)
         except TypeError as error:
-            raise InvalidInput(f"{self.kind} {spec['type']!r}: {error}") from None
+            raise InvalidInput(f"{what}: {error}") from None
 
     def _class(self, name: object) -> type[T]:
         if isinstance(name, str):

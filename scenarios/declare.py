@@ -6,12 +6,12 @@ file, the JSON that a results file keeps, and the errors about all of these.
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin
 
 from gpbandits_env.arrays import Settings, listed, mapping
 from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of, shown
-from gpbandits_env.specs import check_kind, described, kinds_of
+from gpbandits_env.specs import arguments, check_kind, described, kinds_of
 
 T = TypeVar("T")
 
@@ -42,26 +42,24 @@ def read(
     """
     table = mapping(table, where or "a scenario", "a table")
     start = f"{where}." if where else ""
-    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
-    check_keys(table, known, where)
-    for name, field in known.items():
-        if name not in table and field.default is MISSING and field.default_factory is MISSING:
-            raise InvalidInput(f"{start}{name} is missing")
-    kinds, given = kinds_of(cls), {}  # type: ignore[arg-type]
-    for name, value in table.items():
-        read_item = (readers or {}).get(kind := _item_kind(kinds[name]))
+
+    def convert(name: str, value: Any, kind: Any) -> Any:
+        item = _item_kind(kind)
+        read_item = (readers or {}).get(item)
         if isinstance(value, (list, tuple)) and read_item is not None:
-            value = tuple(read_item(item) for item in value)
-        elif isinstance(value, (list, tuple)) and isinstance(kind, type) and is_dataclass(kind):
-            value = tuple(read(kind, v, f"{start}{name}[{i}]") for i, v in enumerate(value))
-        elif isinstance(value, list) and kind is not None:
+            value = tuple(read_item(one) for one in value)
+        elif isinstance(value, (list, tuple)) and isinstance(item, type) and is_dataclass(item):
+            value = tuple(read(item, v, f"{start}{name}[{i}]") for i, v in enumerate(value))
+        elif isinstance(value, list) and item is not None:
             value = tuple(value)
-        _check(f"{start}{name}", value, kinds[name])
-        given[name] = value
+        _check(f"{start}{name}", value, kind)
+        return value
+
+    given = arguments(cls, table, start, f"key of {where}" if where else "key", convert)
     try:
         return cls(**given)
     except GPBanditsError as error:
-        joint = "." if str(error).split()[0] in known else ": "
+        joint = "." if str(error).split()[0] in kinds_of(cls) else ": "  # type: ignore[arg-type]
         raise InvalidInput(f"{where}{joint}{error}" if where else str(error)) from None
 
 

@@ -161,15 +161,14 @@ class Kernel(Parametric, ABC):
         Raises:
             InvalidInput: the kernel has no spectral density, or does not implement it.
         """
-        name, elsewhere = self.type_name, "use arms or a grid instead of a box"
+        known, cure = "spectral density for random features, since it is not stationary", ""
         if self.is_stationary:
-            raise InvalidInput(
-                f"the kernel {name!r} has no known spectral density: implement its method "
-                f"frequencies(rng, count, dim), or {elsewhere}"
-            )
+            known, cure = "known spectral density", "implement its method frequencies, or "
+            if self.radial is not None:
+                cure = "implement its method spectral_scales(rng, count), or frequencies, or "
         raise InvalidInput(
-            f"the kernel {name!r} has no spectral density for random features, since it is not "
-            f"stationary: {elsewhere}"
+            f"the kernel {self.type_name!r} has no {known}: {cure}use arms or a grid instead of a "
+            "box"
         )
 
     def to_dict(self) -> Plain:

@@ -120,21 +120,15 @@ class Matern32(Stationary):
 
     def profile(self, r: Array) -> Array:
         a = sqrt(3.0) * r
-        k: Array = np.exp(-a)
-        a += 1.0
-        k *= a
-        return k
+        return (a + 1.0) * np.exp(-a)
 
     def slope(self, r: Array) -> Array:
         return 3.0 * np.exp(-sqrt(3.0) * r)
 
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
-        a: Array = sqrt(3.0) * r
-        s: Array = np.exp(-a)
-        a += 1.0
-        a *= s
-        s *= 3.0
-        return a, s
+        a = sqrt(3.0) * r
+        decay: Array = np.exp(-a)
+        return (a + 1.0) * decay, 3.0 * decay
 
 
 @KERNELS.register("matern52")
@@ -154,35 +148,18 @@ class Matern52(Stationary):
     spectral_scales = _student_scales
 
     def profile(self, r: Array) -> Array:
-        a = np.asarray(sqrt(5.0) * r)
-        polynomial = a / 3.0
-        polynomial += 1.0
-        polynomial *= a
-        polynomial += 1.0  # 1 + a + a^2 / 3
-        np.negative(a, out=a)
-        np.exp(a, out=a)
-        a *= polynomial
-        return a
+        a = sqrt(5.0) * r
+        return ((a / 3.0 + 1.0) * a + 1.0) * np.exp(-a)
 
     def slope(self, r: Array) -> Array:
         a = sqrt(5.0) * r
-        s: Array = np.exp(-a)
-        a += 1.0
-        s *= a
-        s *= 5.0 / 3.0
-        return s
+        return (a + 1.0) * np.exp(-a) * (5.0 / 3.0)
 
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         a: Array = sqrt(5.0) * r
-        e: Array = np.exp(-a)
-        s = a + 1.0
-        s *= e  # (1 + a) e^-a
-        a *= a
-        a *= e
-        a *= 1.0 / 3.0
-        a += s
-        s *= 5.0 / 3.0
-        return a, s
+        decay: Array = np.exp(-a)
+        linear = (a + 1.0) * decay
+        return a * a * decay * (1.0 / 3.0) + linear, linear * (5.0 / 3.0)
 
 
 _CLOSED: dict[float, Stationary] = {0.5: Matern12(1.0), 1.5: Matern32(1.0), 2.5: Matern52(1.0)}

@@ -62,10 +62,6 @@ class Empirical(Kernel):
         i = _indices(x)
         return self.variance * self.covariance[i, i]
 
-    def gradient(self, x: Array, z: Array) -> Array:
-        """Raises InvalidInput: indices have no gradient."""
-        raise InvalidInput("an empirical kernel has no gradient: its points are indices of arms")
-
     @property
     def dim(self) -> int:
         return 1

@@ -74,13 +74,7 @@ class Stationary(Kernel):
     def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
         normal: Array = rng.standard_normal((count, dim)) / np.asarray(self.lengthscale)
         scales = self.spectral_scales(rng, count)
-        if scales is None:
-            raise InvalidInput(
-                f"the kernel {self.type_name!r} has no known spectral density: implement its "
-                "method spectral_scales(rng, count), or frequencies(rng, count, dim); or use arms "
-                "or a grid instead of a box"
-            )
-        return normal * scales
+        return super().frequencies(rng, count, dim) if scales is None else normal * scales
 
     @cached_property
     def scale(self) -> float | Array:
@@ -92,7 +86,11 @@ class Stationary(Kernel):
         return distances(x, x if z is None else z, self.scale)
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:
-        k = self.profile(self._distances(x, z))
+        return self.of_distances(self._distances(x, z))
+
+    def of_distances(self, r: Array) -> Array:
+        """The values v p(r), a new array."""
+        k = self.profile(r)
         if self.variance != 1.0:
             k *= self.variance
         return k
@@ -104,9 +102,6 @@ class Stationary(Kernel):
         slope = self.slope(self._distances(x, z))
         slope *= -self.variance
         return slope[:, :, None] * ((x[:, None, :] - z[None, :, :]) / self.scale / self.scale)
-
-    def diagonal_gradient(self, x: Array) -> Array:
-        return np.zeros(x.shape)
 
     def columns(self, z: Array, centre: Array) -> Columns:
         return _StationaryColumns(self, z, centre)
@@ -163,10 +158,7 @@ class SquaredExponential(Stationary):
     """
 
     def profile(self, r: Array) -> Array:
-        k: Array = r * r
-        k *= -0.5
-        np.exp(k, out=k)
-        return k
+        return np.exp(-0.5 * (r * r))
 
     def slope(self, r: Array) -> Array:
         return self.profile(r)
@@ -202,10 +194,7 @@ class _StationaryColumns(Columns):
         self._norms = np.einsum("ij,ij->i", self._scaled, self._scaled)
 
     def __call__(self, x: Array) -> Array:
-        k = self._kernel.profile(self._distances(x, None))
-        if self._kernel.variance != 1.0:
-            k *= self._kernel.variance
-        return k
+        return self._kernel.of_distances(self._distances(x, None))
 
     def pull(self, x: Array) -> tuple[Array, Pulled]:
         scaled = self._in_units(x)
@@ -278,17 +267,15 @@ def distances(x: Array, z: Array, lengthscale: float | Array) -> Array:
 
 
 def _by_coordinate(x: Array, z: Array, lengthscale: float | Array) -> Array:
-    scales = None if isinstance(lengthscale, float) else lengthscale
-    total: Array | None = None
+    total: Array = np.zeros((len(x), len(z)))
     for j in range(x.shape[1]):
         square: Array = np.subtract.outer(x[:, j], z[:, j])
-        if scales is not None:
-            square /= scales[j]
+        if not isinstance(lengthscale, float):
+            square /= lengthscale[j]
         square *= square
-        total = square if total is None else np.add(total, square, out=total)
-    assert total is not None
+        total += square
     np.sqrt(total, out=total)
-    if scales is None:
+    if isinstance(lengthscale, float):
         total /= lengthscale
     return total
 

@@ -18,8 +18,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical
 from gpbandits_env.gp.learning.climbs import MOST_EPSILON
 from gpbandits_env.gp.learning.data import Series
-from gpbandits_env.gp.learning.fit import epsilon_interval, fit, usual_gap
-from gpbandits_env.gp.learning.likelihood import log_marginal_likelihood
+from gpbandits_env.gp.learning.fit import usual_gap
 from gpbandits_env.gp.learning.time import TimeFit
 from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profiles, markov_basis
 from gpbandits_env.gp.model import Model
@@ -153,19 +152,8 @@ def diagnose(
     model = Model(Empirical(spread), positive(start, "noise_var"), centre)
     train = [Series(table[whole_rows], stamps[whole_rows])]
     learn = ("epsilon",) if noise_var is not None else ("epsilon", "noise_var")
-    if mean is None or covariance is None:
-        given = (
-            None if mean is None else centre,
-            None if covariance is None else spread,
-            noise_var,
-        )
-        found, interval = _unknown_moments(model, train, given)
-    else:
-        found = fit(model, train, learn=learn).model
-        interval = epsilon_interval(
-            lambda e: log_marginal_likelihood(replace(found, epsilon=e), train)[0], found.epsilon
-        )
-
+    known = None if mean is None else centre, None if covariance is None else spread, noise_var
+    found, interval = _restricted_fit(model, train, known)
     past, future = (table[:split], stamps[:split]), (table[split:], stamps[split:])
     block = max(BLOCKS, key=lambda n: _score(found, *past, 0.0, n)[0].mean())
     static = replace(found, epsilon=0.0)
@@ -200,21 +188,21 @@ def diagnose(
     )
 
 
-def _unknown_moments(
+def _restricted_fit(
     model: Model,
     train: Sequence[Series],
     given: tuple[Array | None, Array | None, float | None],
 ) -> tuple[Model, tuple[float, float]]:
-    """The most likely drifting model without known means and covariance, and epsilon's interval.
+    """The most likely drifting model, and epsilon's interval.
 
-    ``given`` are those that are known, as `MomentsSearch` takes them.
+    ``given`` are the known means, covariance and noise, as `MomentsSearch` takes them.
 
     Where the readings vary by noise alone, the function is that of their means, with the
-    uncertainty of these, and epsilon may have any value.
+    uncertainty of these, and epsilon may have any value, unless means and covariance are known.
     """
     (rows,) = train
     search = MomentsSearch(rows.values, *given)
-    if not search.rank:
+    if not search.rank and any(known is None for known in given[:2]):
         sample = np.cov(rows.values.T).reshape((rows.values.shape[1],) * 2)
         noise_var = float(np.diag(sample).mean()) if given[2] is None else given[2]
         spread = Empirical(sample / len(rows.values)) if given[1] is None else model.kernel

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
 from gpbandits_env.arrays import Array, IntArray, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.kernels import Kernel, Stationary
 from gpbandits_env.gp.learning.climbs import MOST_EPSILON, Climbed, Climbs, LearnedParameter
 from gpbandits_env.gp.learning.data import Observations, Series
 from gpbandits_env.gp.learning.likelihood import (
@@ -164,11 +165,13 @@ def fit(
         )
     positive(model.noise_var, "noise_var", zero=priors is not None and "noise_var" in names)
     below_one(model.epsilon)
-    if "epsilon" in names and (unit := usual_gap(_times(data))) > 2.0:
+    parts: Sequence[Any] = [data] if isinstance(data, Observations) else data
+    if "epsilon" in names and (unit := usual_gap(part.times for part in parts)) > 2.0:
         # The starts of epsilon suit times of which one unit passes from one to the next. (After
         # rounding this may be a little above 1.)
         given = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MOST_EPSILON))
-        rows = _with_unit(data, unit)
+        scaled = [replace(part, times=part.times / unit) for part in parts]
+        rows = scaled[0] if isinstance(data, Observations) else scaled
         again = fit(given, rows, learn=learn, priors=priors, ard=ard, starts=starts)
         epsilon = epsilon_per(1.0 / unit, again.model.epsilon)
         return replace(again, model=replace(again.model, epsilon=epsilon))
@@ -189,19 +192,6 @@ def fit(
     found = Climbs(likelihood, (noise,), model.epsilon, "epsilon" in names).best(1)
     learned = replace(model, noise_var=float(found.theta[-1]), epsilon=found.epsilon)
     return Fitted(learned, found.at.value, found.starts, found.evaluations)
-
-
-def _times(data: Observations | Sequence[Series]) -> list[Array]:
-    return [data.times] if isinstance(data, Observations) else [s.times for s in data]
-
-
-def _with_unit(
-    data: Observations | Sequence[Series], unit: float
-) -> Observations | Sequence[Series]:
-    """The same data with times in a longer unit."""
-    if isinstance(data, Observations):
-        return replace(data, times=data.times / unit)
-    return [replace(s, times=s.times / unit) for s in data]
 
 
 def usual_gap(times: Iterable[Array]) -> float:
@@ -313,49 +303,61 @@ class _ObservationFit:
         self, kernel: Kernel, priors: HyperPriors, groups: IntArray | None, starts: int
     ) -> tuple[Climbed, Kernel]:
         """Fit the lengthscale(s) and variance of a radial kernel, in the cube of the priors."""
-        assert kernel.radial is not None
-        radial, inputs, factor = kernel.radial, priors.inputs, self._outputs.var
-        points = inputs.scale(self._data.points)
-        free = "variance" in self._names
-        free_scales = any(name.startswith("lengthscale") for name in self._names)
-
-        def best(
-            scales: Array, of: IntArray | None, variance: float, noise: float, starts: int
-        ) -> Climbed:
-            prior = priors.lengthscale if of is None else priors.around(common)
-            parameters = [
-                LearnedParameter("lengthscale", ell, free_scales, prior) for ell in scales.tolist()
-            ]
-            parameters.append(LearnedParameter("variance", variance, free, priors.variance))
-            covariances = RadialCovariances(radial, points, of)
-            return self._best(covariances, parameters, noise, starts)
-
-        given, variance = inputs.lengthscales(radial), radial.variance / factor
-        common = float(np.exp(np.mean(np.log(given))))
-        own = groups if free_scales and len(given) > 1 else None
-        before = given
+        inputs, var = priors.inputs, self._outputs.var
+        given = inputs.lengthscales(kernel.radial)
+        common = np.exp(np.mean(np.log(given)))
+        free = any(name.startswith("lengthscale") for name in self._names)
+        level = kernel.radial.variance / var
+        start = np.array([common, level, self._noise])
+        own = groups if free and len(given) > 1 else None
         if own is not None:
-            before = np.array([given[own == group].mean() for group in range(own.max() + 1)])
-        if own is not None and not starts:
-            found = best(before, own, variance, self._noise, 0)
-        elif free_scales or np.ptp(given) <= 1e-12 * given.max():
-            found = best(np.array([common]), None, variance, self._noise, starts)
+            before = [given[own == group].mean() for group in range(own.max() + 1)]
+            found = self._grouped(kernel.radial, own, start, np.array(before), starts)
+        elif free or np.ptp(given) <= 1e-12 * given.max():
+            found = self._scaled(kernel.radial, None, start, common, starts)
         else:
-            found = best(given, np.arange(len(given)), variance, self._noise, starts)
-        if own is not None and starts:
-            # One start is the isotropic kernel, the other the lengthscales learned before.
-            common, level, noise = found.theta.tolist()
-            apart = best(np.full(len(before), common), own, level, noise, 1)
-            again = best(before, own, variance, self._noise, 1)
-            count = found.evaluations + apart.evaluations + again.evaluations
-            found = max(apart, again, key=lambda end: max(end.starts))
-            found = replace(found, starts=apart.starts + again.starts, evaluations=count)
-        if free_scales:
+            fixed, start = np.arange(len(given)), np.array([*given, *start[1:]])
+            found = self._scaled(kernel.radial, fixed, start, common, starts)
+        if free:
             scales = found.theta[:-2]
             kernel = inputs.kernel(kernel, scales[0] if own is None else scales[own])
-        if free:
-            kernel = kernel.with_parameters({"variance": float(found.theta[-2]) * factor})
+        if "variance" in self._names:
+            kernel = kernel.with_parameters({"variance": float(found.theta[-2]) * var})
         return found, kernel
+
+    def _grouped(
+        self, radial: Stationary, groups: IntArray, start: Array, before: Array, starts: int
+    ) -> Climbed:
+        """Fit a lengthscale for each group, from those of ``before`` and from the common one."""
+        common, *rest = start
+        known = np.array([*before, *rest])
+        if not starts:
+            return self._scaled(radial, groups, known, common, 0)
+        alike = self._scaled(radial, None, start, common, starts)
+        common, *rest = alike.theta
+        apart = np.array([*[common] * len(before), *rest])
+        ends = [self._scaled(radial, groups, first, common, 1) for first in (apart, known)]
+        return replace(
+            max(ends, key=lambda end: max(end.starts)),
+            starts=ends[0].starts + ends[1].starts,
+            evaluations=sum(end.evaluations for end in (alike, *ends)),
+        )
+
+    def _scaled(
+        self, radial: Stationary, groups: IntArray | None, start: Array, common: float, starts: int
+    ) -> Climbed:
+        """Fit lengthscales (with a common one), the variance and the noise, from ``start``."""
+        assert self._priors is not None
+        *scales, variance, noise = start.tolist()
+        free = any(name.startswith("lengthscale") for name in self._names)
+        prior = self._priors.lengthscale if groups is None else self._priors.around(float(common))
+        parameters = [LearnedParameter("lengthscale", ell, free, prior) for ell in scales]
+        level = LearnedParameter(
+            "variance", variance, "variance" in self._names, self._priors.variance
+        )
+        points = self._priors.inputs.scale(self._data.points)
+        covariances = RadialCovariances(radial, points, groups)
+        return self._best(covariances, [*parameters, level], noise, starts)
 
 
 def groups_of(

@@ -21,6 +21,7 @@ from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.learning.climbs import MOST_EPSILON, REACH
 from gpbandits_env.gp.learning.data import Observations, Series
 from gpbandits_env.gp.learning.likelihood import one_mean, rotated
+from gpbandits_env.gp.linalg import log_density
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import TemporalKernel
 
@@ -53,12 +54,9 @@ class TimeLikelihoodOfPoints:
         covariance = self._space * shared[np.ix_(self._which, self._which)]
         covariance.flat[:: len(covariance) + 1] += noise_var
         try:
-            lower = np.linalg.cholesky(covariance)
+            return log_density(self._gap, covariance)
         except np.linalg.LinAlgError:
             return -np.inf
-        white = np.linalg.solve(lower, self._gap)
-        half = float(np.log(lower.diagonal()).sum()) + 0.5 * len(white) * np.log(2.0 * np.pi)
-        return float(-0.5 * white @ white - half)
 
 
 class TimeLikelihoodOfSeries:

@@ -52,13 +52,12 @@ class ArmPosterior(Posterior):
         prior_mean: (n,) read-only.
         mean: (n,) posterior mean, a read-only view that later updates change.
         var: (n,) posterior variance including hallucinated points, a view of the same kind.
+        hallucinated: whether there are hallucinated points.
     Raises:
         InvalidInput: the noise variance is negative, or the prior mean has the wrong shape.
     """
 
-    arms: Arms
-    mean: Array
-    var: Array
+    hallucinated: bool
     STATE: ClassVar[Mapping[str, Layout]] = {
         "mean": ("n",),
         "var": ("n",),
@@ -104,7 +103,6 @@ class ArmPosterior(Posterior):
         self._mean, self._var, self._scratch = np.empty((3, n))
         self._zeros, self._counts, self._kept_var = np.zeros((3, n))
         self._make_views()
-        self._hallucinated = False
         self.forget()
 
     @property
@@ -113,29 +111,13 @@ class ArmPosterior(Posterior):
         return self._representation.name
 
     @property
-    def hallucinated(self) -> bool:
-        """Whether there are hallucinated points."""
-        return self._hallucinated
-
-    @property
-    def sd(self) -> Array:
-        """Posterior standard deviation, a new array (n,)."""
-        return np.sqrt(self._var)
-
-    @property
     def observed(self) -> IntArray:
         return np.flatnonzero(self._counts)
 
-    def mean_at(self, points: IntArray) -> Array:
-        return self._mean[points]
-
-    def var_at(self, points: IntArray) -> Array:
-        return self._var[points]
-
     def hallucinate(self, points: ArrayLike) -> None:
         arms = self.arms.check(points)
-        if not self._hallucinated:
-            self._hallucinated, self._kept = True, self._representation.count
+        if not self.hallucinated:
+            self.hallucinated, self._kept = True, self._representation.count
             self._kept_var[:], self._kept_jitter = self._var, self.jitter
         with OneThread():
             for start in range(0, len(arms), BLOCK):
@@ -143,10 +125,10 @@ class ArmPosterior(Posterior):
                 self._condition(part, None, np.full(len(part), self.noise_var))
 
     def rollback(self) -> None:
-        if self._hallucinated:
+        if self.hallucinated:
             self._representation.truncate(self._kept)
             self._var[:], self.jitter = self._kept_var, self._kept_jitter
-            self._hallucinated = False
+            self.hallucinated = False
 
     def covariance(self, points: ArrayLike) -> Array:
         arms = self.arms.check(points)
@@ -164,7 +146,7 @@ class ArmPosterior(Posterior):
         noise, one O(n^3) factorization is used instead and kept until the data change.
         """
         size, inside = whole(size, "size", 0), self._representation
-        kept = self._kept if self._hallucinated else inside.count
+        kept = self._kept if self.hallucinated else inside.count
         plain = self._static and self.jitter == 0 and self.noise_var > self._little_noise
         counts = self._counts if plain else None
         draws = inside.deviations(rng, size, kept, counts, self.noise_var)
@@ -178,12 +160,12 @@ class ArmPosterior(Posterior):
         self._counts[:] = 0.0
         self.size, self._since_refresh = 0, 0
         self.jitter, self.information_gain = 0.0, 0.0
-        self._static, self._hallucinated = True, False
+        self._static, self.hallucinated = True, False
         self._kept, self._kept_jitter = 0, 0.0
 
     def snapshot(self) -> State:
         state = {**self._representation.snapshot(), **super().snapshot()}
-        if not self._hallucinated:  # remains of earlier hallucinations are not part of the state
+        if not self.hallucinated:  # remains of earlier hallucinations are not part of the state
             state |= {"kept": 0, "kept_var": np.zeros(self._n), "kept_jitter": 0.0}
         return state
 
@@ -266,7 +248,7 @@ class ArmPosterior(Posterior):
                     self._settle()
 
     def learn(self, points: IntArray, rewards: Array, noise_var: Array | None = None) -> None:
-        if self._hallucinated:
+        if self.hallucinated:
             self.rollback()
         if noise_var is not None:
             self._learn_with(points, rewards, noise_var)

@@ -76,10 +76,11 @@ def posterior_on(
     check_prior(arms, kernel)
     noise_var = positive(noise_var, "noise_var", zero=True)
     expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
-    if temporal is not None or discount != 1.0:
+    if aging := _aging(temporal, discount):
         if representation != "auto":
-            what = "a temporal kernel" if discount == 1.0 else "a discount"
-            raise InvalidInput(f"with {what} the posterior must be 'auto', got {representation!r}")
+            raise InvalidInput(
+                f"with a {aging} the posterior must be 'auto', got {representation!r}"
+            )
         states = _states(arms, kernel, noise_var, temporal, discount)
         return ArmPosterior(arms, kernel, noise_var, prior_mean, states)
     inside: Representation | None = None
@@ -117,13 +118,13 @@ def posterior_for(
     one_of(kind, KINDS, "posterior")
     if qbar is not None and kind != "nystrom":
         raise InvalidInput(f"only the posterior 'nystrom' has a qbar, got it with {kind!r}")
+    aging = _aging(temporal, discount)
     if isinstance(domain, Box):
         if kind != "auto":
             raise InvalidInput(f"in a box the posterior must be 'auto', got {shown(kind)}")
-        if temporal is not None or discount != 1.0:
-            what = "temporal kernel" if discount == 1.0 else "discount"
+        if aging:
             raise InvalidInput(
-                f"in a box the posterior supports no {what}: choose among candidates, and with "
+                f"in a box the posterior supports no {aging}: choose among candidates, and with "
                 "contexts, among a finite set of them"
             )
         return BoxPosterior(domain, kernel, noise_var, prior_mean)
@@ -132,9 +133,8 @@ def posterior_for(
     if kind != "nystrom":
         model = kernel, noise_var, prior_mean
         return posterior_on(domain, *model, kind, horizon, temporal, discount)
-    if temporal is not None or discount != 1.0:
-        what = "temporal kernel" if discount == 1.0 else "discount"
-        raise InvalidInput(f"a Nystrom posterior supports no {what}; use posterior='auto'")
+    if aging:
+        raise InvalidInput(f"a Nystrom posterior supports no {aging}; use posterior='auto'")
     return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)
 
 
@@ -157,6 +157,13 @@ def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:
             "and window are supported), or use another posterior"
         )
     return dict(kind)
+
+
+def _aging(temporal: TemporalKernel | None, discount: float) -> str:
+    """What makes observations age, in words; empty if nothing does."""
+    if discount != 1.0:
+        return "discount"
+    return "" if temporal is None else "temporal kernel"
 
 
 def _coefficients(

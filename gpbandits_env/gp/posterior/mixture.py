@@ -1,6 +1,5 @@
 """A mixture of posteriors under several rates of drift, weighed by how well they predict."""
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, IntArray, Points, State, positive, share, whole
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.linalg import log_density
 from gpbandits_env.gp.posterior.arms import ArmPosterior
 from gpbandits_env.gp.posterior.posterior import Layout, Posterior, check_state, count
 
@@ -88,24 +88,17 @@ class MixturePosterior(Posterior):
         return np.asarray(found / found.sum())
 
     @property
-    def mean(self) -> Array:
-        """The mean of the mixture, a new array (n,)."""
+    def mean(self) -> Array:  # type: ignore[override]
         return self._averaged([part.posterior.mean for part in self.parts])
 
     @property
-    def var(self) -> Array:
-        """The variance of the mixture, a new array (n,), including hallucinated points."""
+    def var(self) -> Array:  # type: ignore[override]
         means = [part.posterior.mean for part in self.parts]
         mean = self._averaged(means)
         spread = [
             part.posterior.var + (m - mean) ** 2 for part, m in zip(self.parts, means, strict=True)
         ]
         return self._averaged(spread)
-
-    @property
-    def sd(self) -> Array:
-        """The standard deviation of the mixture, a new array (n,)."""
-        return np.sqrt(self.var)
 
     @property
     def size(self) -> int:  # type: ignore[override]
@@ -130,9 +123,6 @@ class MixturePosterior(Posterior):
 
     def mean_at(self, points: IntArray) -> Array:
         return self._averaged([part.posterior.mean_at(points) for part in self.parts])
-
-    def var_at(self, points: IntArray) -> Array:
-        return np.asarray(self.var[points])
 
     def covariance(self, points: ArrayLike) -> Array:
         arms = self.arms.check(points)
@@ -218,7 +208,4 @@ class MixturePosterior(Posterior):
         ):
             inside.forget()
             self.restarts += 1
-        lower = np.linalg.cholesky(covariance)
-        white = np.linalg.solve(lower, gap)
-        half = float(np.log(lower.diagonal()).sum()) + 0.5 * len(gap) * math.log(2.0 * math.pi)
-        return -0.5 * float(white @ white) - half
+        return log_density(gap, covariance)

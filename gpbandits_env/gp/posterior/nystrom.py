@@ -75,7 +75,6 @@ class NystromPosterior(Posterior):
         InvalidInput: a number is out of range, or the prior mean has the wrong shape.
     """
 
-    arms: Arms
     prior_mean: Array
     STATE: ClassVar[Mapping[str, Layout]] = {
         "counts": ("n",),
@@ -117,32 +116,16 @@ class NystromPosterior(Posterior):
         self.forget()
 
     @property
-    def mean(self) -> Array:
-        """Posterior mean, (n,), read-only."""
+    def mean(self) -> Array:  # type: ignore[override]
         return frozen(self._solve().mean[:])
 
     @property
-    def var(self) -> Array:
-        """Posterior variance in units of the reward squared, (n,), read-only.
-
-        It includes hallucinated points.
-        """
+    def var(self) -> Array:  # type: ignore[override]
         return frozen((self._solve().var if self._given is None else self._given)[:])
-
-    @property
-    def sd(self) -> Array:
-        """Posterior standard deviation, a new array (n,)."""
-        return np.sqrt(self.var)
 
     @property
     def observed(self) -> IntArray:
         return np.flatnonzero(self._counts)
-
-    def mean_at(self, points: IntArray) -> Array:
-        return self.mean[points]
-
-    def var_at(self, points: IntArray) -> Array:
-        return self.var[points]
 
     @property
     def dictionary(self) -> IntArray:

@@ -86,6 +86,8 @@ class Posterior(Stateful, ABC):
         information_gain: I(y; f) in nats: 1/2 sum log(1 + var / noise_var) over the observations,
             with the variance just before each (srinivas2010, Lemma 5.3); infinite without noise.
         temporal: T, the covariance in time, which multiplies D; None where it is 1.
+        mean: on arms, (n,) the posterior mean, read-only.
+        var: on arms, (n,) the posterior variance including hallucinated points, read-only.
     """
 
     domain: Domain
@@ -96,6 +98,9 @@ class Posterior(Stateful, ABC):
     jitter: float
     information_gain: float
     temporal: TemporalKernel | None = None
+    # The moments at all n arms; a box has none.
+    mean: Array
+    var: Array
     # Whether the noise variance may be one of each reward's own.
     takes_noise = False
 
@@ -147,13 +152,18 @@ class Posterior(Stateful, ABC):
         """The posterior mean at each point of `observed`, a new array."""
         return self.mean_at(self.observed)
 
-    @abstractmethod
+    @property
+    def sd(self) -> Array:
+        """The posterior standard deviation on arms, a new array (n,)."""
+        return np.sqrt(self.var)
+
     def mean_at(self, points: Points) -> Array:
         """The posterior mean at checked points, a new array (k,)."""
+        return self.mean[points]
 
-    @abstractmethod
     def var_at(self, points: Points) -> Array:
         """The variance at checked points, a new array (k,), including hallucinated points."""
+        return self.var[points]
 
     def moments(self, points: Points) -> tuple[Array, Array]:
         """Posterior mean and variance at checked points, new arrays (k,)."""

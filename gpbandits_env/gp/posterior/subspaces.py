@@ -88,14 +88,11 @@ class Subspaces:
             mean, var = self._whole(y, rows, self.posterior.moments)
             return mean, var
 
-        def columns(part: slice) -> Array:
-            k = kernel.profile(self._radii(y[part], rows[part])[0])
-            k *= kernel.variance
-            return k
-
         mean = np.full(len(rows), self.posterior.prior_mean)
         var = np.full(len(rows), kernel.variance)
-        self.posterior.predictor.moments(mean, var, columns)
+        self.posterior.predictor.moments(
+            mean, var, lambda part: kernel.of_distances(self._radii(y[part], rows[part])[0])
+        )
         return mean, var
 
     def gradients(self, y: Array, rows: IntArray) -> tuple[Array, Array, Array, Array]:

@@ -87,6 +87,10 @@ class Whitening:
             self._block = np.zeros((16, 16))
 
 
+def _column(row: int) -> Any:
+    return property(lambda data: data._columns[row, : data.count])
+
+
 class BoxData(Stateful):
     """Observed points, rewards, times and whitened residuals, in storage that doubles.
 
@@ -96,6 +100,15 @@ class BoxData(Stateful):
 
     W and beta are the results of a sequence of calls, and are computed from it again, bit for bit:
     see `begun`.
+
+    Attributes:
+        rewards: the rewards, a view (t,), as are all columns.
+        stamps: the clock at each observation.
+        noise: the variance of the noise of each reward.
+        begun: how W was extended. For the first points it is `TOGETHER`: their rows were computed
+            in one call. Then, for the first one of each block that was appended, it is the number
+            of points for which W had storage, and 0 for the others of the block.
+        beta: W (y - m), with 0 for hallucinated points.
     """
 
     STATE: ClassVar[Mapping[str, Layout]] = {"clock": amount}
@@ -113,35 +126,7 @@ class BoxData(Stateful):
         """The points, a view (t, d)."""
         return self._points[: self.count]
 
-    @property
-    def rewards(self) -> Array:
-        """The rewards, a view (t,)."""
-        return self._columns[0, : self.count]
-
-    @property
-    def stamps(self) -> Array:
-        """The clock at each observation, a view (t,)."""
-        return self._columns[1, : self.count]
-
-    @property
-    def noise(self) -> Array:
-        """The variance of the noise of each reward, a view (t,)."""
-        return self._columns[2, : self.count]
-
-    @property
-    def begun(self) -> Array:
-        """How W was extended, a view (t,).
-
-        For the first points it is `TOGETHER`: their rows were computed in one call. Then, for the
-        first one of each block that was appended, it is the number of points for which W had
-        storage, and 0 for the others of the block.
-        """
-        return self._columns[3, : self.count]
-
-    @property
-    def beta(self) -> Array:
-        """W (y - m), with 0 for hallucinated points, a view (t,)."""
-        return self._columns[4, : self.count]
+    rewards, stamps, noise, begun, beta = (_column(row) for row in range(len(COLUMNS)))
 
     def extend(self, points: Array, rewards: Array | float, noise: Array | float) -> None:
         """Append observations at the present clock, with 0 for beta."""
@@ -213,7 +198,7 @@ class Predictor:
         if len(self.beta):
             with OneThread():
                 for part in pieces(len(mean), len(self.beta)):
-                    v = self._whitened(columns(part))
+                    v = _triangular(columns(part), self.white.T, upper=True)
                     mean[part] += v @ self.beta
                     var[part] -= np.einsum("ij,ij->i", v, v)
                     del v  # Its memory is warm, and taken again for the next part.
@@ -233,37 +218,28 @@ class Predictor:
             with OneThread():
                 for part in pieces(len(mean), len(self.beta)):
                     k, pulled = pull(part)
-                    v = self._whitened(k)
+                    v = _triangular(k, self.white.T, upper=True)
                     mean[part] += v @ self.beta
                     var[part] -= np.einsum("ij,ij->i", v, v)
                     v *= 2.0
                     mean_slope[part] += pulled(self.alpha)
-                    var_slope[part] -= pulled(self._unwhitened(v))
+                    var_slope[part] -= pulled(_triangular(v, self.white, upper=False))
                     del k, pulled, v  # Their memory is warm, and taken again for the next part.
             np.maximum(var, 0.0, out=var)
         return moments
 
-    def _whitened(self, k: Array) -> Array:
-        """The product k W^T, without the zeros above the diagonal of W."""
-        t = len(self.white)
-        if t <= STRIP:
-            return k @ self.white.T
-        v = np.empty(k.shape)
-        for start in range(0, t, STRIP):
-            stop = min(start + STRIP, t)
-            np.matmul(k[:, :stop], self.white[start:stop, :stop].T, out=v[:, start:stop])
-        return v
 
-    def _unwhitened(self, v: Array) -> Array:
-        """The product v W, without those zeros."""
-        t = len(self.white)
-        if t <= STRIP:
-            return v @ self.white
-        k = np.empty(v.shape)
-        for start in range(0, t, STRIP):
-            stop = min(start + STRIP, t)
-            np.matmul(v[:, start:], self.white[start:, start:stop], out=k[:, start:stop])
-        return k
+def _triangular(rows: Array, matrix: Array, upper: bool) -> Array:
+    """The product of rows (n, t) with a triangular matrix (t, t), without its zeros."""
+    t = len(matrix)
+    if t <= STRIP:
+        return rows @ matrix
+    out = np.empty(rows.shape)
+    for start in range(0, t, STRIP):
+        strip = slice(start, start + STRIP)
+        part = slice(strip.stop) if upper else slice(start, t)
+        np.matmul(rows[:, part], matrix[part, strip], out=out[:, strip])
+    return out
 
 
 def pieces(points: int, columns: int) -> list[slice]:

@@ -53,7 +53,7 @@ class SamplerCache:
     @property
     def nbytes(self) -> int:
         """The memory of all samplers, in bytes."""
-        return sum(map(_size, self._kept.values()))
+        return sum(0 if sampler is None else sampler.nbytes for sampler in self._kept.values())
 
     def get(self, key: Hashable, make: Callable[[], S]) -> S:
         """The sampler of the key, made now if it is not cached; errors of ``make`` propagate."""
@@ -64,15 +64,11 @@ class SamplerCache:
         with one_blas_thread():
             made = make()
         with self._lock:
-            if _size(made) <= self.most_bytes:
+            if made is None or made.nbytes <= self.most_bytes:
                 self._kept.setdefault(key, made)
             while self.nbytes > self.most_bytes or len(self) > self.most_entries:
                 self._kept.popitem(last=False)
         return made
-
-
-def _size(sampler: Sampler | None) -> int:
-    return 0 if sampler is None else sampler.nbytes
 
 
 _CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)

@@ -28,12 +28,8 @@ SPARED = 0.1
 class LowRankFactor(MatrixFactor):
     """A factor Phi (n, rank) with a rank well below n. A draw costs n rank multiplications.
 
-    A covariance of 0, that of arms that never varied, has one column of zeros, because arrays
-    without a column cannot be reshaped by their size.
+    A covariance of 0, that of arms that never varied, has one column of zeros.
     """
-
-    def __init__(self, matrix: Array, error: float) -> None:
-        super().__init__(matrix if matrix.shape[1] else np.zeros((len(matrix), 1)), error)
 
 
 class DenseFactor(MatrixFactor):

@@ -67,8 +67,9 @@ class MatrixFactor(Factor):
     """A factor with a stored matrix Phi (n, rank); a row-major matrix is not copied."""
 
     def __init__(self, matrix: Array, error: float) -> None:
-        self.matrix: Array = held(matrix)
-        self.size, self.rank = matrix.shape
+        # Arrays without a column cannot be reshaped by their size.
+        self.matrix: Array = held(matrix if matrix.shape[1] else np.zeros((len(matrix), 1)))
+        self.size, self.rank = self.matrix.shape
         self.error = error
 
     def __call__(self, xi: Array) -> Array:

@@ -62,11 +62,12 @@ def running_information_gain(variances: ArrayLike, noise_var: float) -> Array:
 
 
 def greedy_design(
-    arms: Arms, kernel: Kernel, noise_var: float, horizon: int
+    arms: Arms, kernel: Kernel, noise_var: float, horizon: int, epsilon: float = 0.0
 ) -> tuple[IntArray, Array]:
     """Greedy experimental design: observe the arm of largest posterior variance, T times.
 
-    Ties go to the lowest index. Cost: ``horizon`` posterior updates.
+    Ties go to the lowest index. With a drift, there is a round between any two observations. Cost:
+    ``horizon`` posterior updates.
 
     Returns:
         The observed arms (T,), and the information gain after each observation (T,), which is at
@@ -79,6 +80,8 @@ def greedy_design(
     posterior = posterior_on(arms, kernel, noise_var, horizon=whole(horizon, "horizon"))
     read, variances, nothing = np.empty(horizon, np.int64), np.empty(horizon), np.zeros(1)
     for t in range(horizon):
+        if t:
+            posterior.advance(epsilon)
         read[t] = np.argmax(posterior.var)
         variances[t] = posterior.var[read[t]]
         posterior.condition(read[t : t + 1], nothing)  # the variance does not depend on the reward

@@ -23,7 +23,6 @@ from gpbandits_env.arrays import Array, positive, share, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.posterior import posterior_on
 from gpbandits_env.gp.theory.arguments import (
     drift,
     log_tail,
@@ -32,6 +31,7 @@ from gpbandits_env.gp.theory.arguments import (
     probability,
     rounds,
 )
+from gpbandits_env.gp.theory.information import greedy_design
 from gpbandits_env.gp.theory.regret_bounds import regret_constant
 
 
@@ -96,17 +96,7 @@ def greedy_time_varying_gain(
 
     Source: bogunovic2016, Section 4.2 (gamma~_T).
     """
-    positive(noise_var, "noise_var")
-    share(epsilon, "epsilon")
-    posterior = posterior_on(arms, kernel, noise_var, horizon=whole(horizon, "horizon"))
-    gains = np.empty(horizon)
-    for t in range(horizon):
-        if t:
-            posterior.advance(epsilon)
-        arm = int(np.argmax(posterior.var))
-        gains[t] = 0.5 * math.log1p(float(posterior.var[arm]) / noise_var)
-        posterior.condition(np.array([arm]), np.zeros(1))
-    return np.cumsum(gains)
+    return greedy_design(arms, kernel, noise_var, horizon, share(epsilon, "epsilon"))[1]
 
 
 def time_varying_gain_bound(
