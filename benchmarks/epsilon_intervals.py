@@ -17,7 +17,7 @@ import numpy as np
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Matern32, SquaredExponential
-from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profiles
+from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profile
 
 KERNELS = {"se": SquaredExponential(0.2), "matern32": Matern32(0.2)}
 EPSILONS = (0.0, 0.003, 0.03, 0.1)
@@ -43,7 +43,7 @@ def cell(kernel, arms, rows, epsilon, series):
     tables = [simulated(kernel, arms, rows, epsilon, seed)[:train] for seed in range(series)]
     searches = [MomentsSearch(table) for table in tables]
     seen = [search for search in searches if search.rank]
-    profiles = epsilon_profiles(np.arange(float(train)), seen)
+    profiles = [epsilon_profile(np.arange(float(train)), search) for search in seen]
     ends = np.array([(0.0, 0.999)] * (series - len(seen)) + [p.interval() for p in profiles])
     held = (ends[:, 0] <= epsilon) & (epsilon <= ends[:, 1])
     return {

@@ -83,19 +83,12 @@ def shown(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def unknown(
-    kind: str, name: object, known: Iterable[str], hint: str = "", meant: str | None = None
-) -> UnknownName:
-    """The error for a name that is not registered, with the nearest names.
+def unknown(kind: str, name: object, known: Iterable[str], hint: str = "") -> UnknownName:
+    """The error for a name that is not one of the known ones, with the nearest of these.
 
-    Args:
-        kind: what the name should have been, e.g. "agent".
-        name: what was given.
-        known: the registered names.
-        hint: how to list them, e.g. "'gpbandits agents' lists them".
-        meant: the name to compare with the known ones, if it differs from ``name``.
+    ``hint`` says how to list them, e.g. "'gpbandits agents' lists them".
     """
-    return UnknownName(f"no {kind} named {shown(name)}{_nearest(meant or name, known, hint)}")
+    return UnknownName(f"no {kind} named {shown(name)}{_nearest(name, known, hint)}")
 
 
 def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:

@@ -10,8 +10,7 @@ import numpy as np
 def seed_for(*keys: str | int) -> int:
     """A seed that is a function of the keys, e.g. ("srinivas2010/se-1d", "agent", 3).
 
-    The same keys give the same seed on every machine and in every process; different keys give
-    independent streams (128 bits of SHA-256).
+    It is the same on every machine, and different keys give independent streams (SHA-256).
     """
     text = json.dumps(keys, separators=(",", ":"))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
@@ -44,7 +43,6 @@ class Streams:
 def child(rng: np.random.Generator) -> np.random.Generator:
     """A new generator seeded by four draws from the given one.
 
-    Unlike `Generator.spawn`, this changes nothing but the state of the given generator, so a
-    snapshot of that state is enough to resume.
+    Unlike `Generator.spawn`, this changes nothing but the state of the given generator.
     """
     return Streams(rng).at()

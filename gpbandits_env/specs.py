@@ -115,8 +115,7 @@ def user_module(module: str, where: str) -> ModuleType:
     """Import the module of a name like "module:Class"; nothing else imports user code.
 
     Raises:
-        InvalidInput: the module cannot be imported, or `no_user_code` forbids it; the message
-            begins with ``where``.
+        InvalidInput: it cannot be imported, or `no_user_code` is in force; ``where`` begins it.
     """
     if cure := _CURE.get():
         raise InvalidInput(f"{where}: code of the module {module!r} is not loaded; {cure}")

@@ -49,10 +49,7 @@ def log_density(gap: Array, covariance: Array) -> float:
 
 
 def symmetric_root(matrix: Array) -> Array:
-    """A root R, R R^T = matrix, of a positive semidefinite matrix; negative eigenvalues count as 0.
-
-    For covariances that are too close to singular for `cholesky`; O(n^3), about ten times its cost.
-    """
+    """A root R, R R^T = matrix, O(n^3); negative eigenvalues, which are rounding, count as 0."""
     eigenvalues, vectors = np.linalg.eigh(matrix)
     return vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
 

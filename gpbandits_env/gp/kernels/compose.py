@@ -224,11 +224,12 @@ class OnCoordinates(Kernel):
             raise InvalidInput(f"coordinates must be one or more, and none twice, got {own}")
         object.__setattr__(self, "coordinates", own)
 
-    def _own(self, x: Array) -> Array:
-        return np.ascontiguousarray(x[:, self.coordinates])
+    def _own(self, x: Any) -> Any:
+        """The coordinates of points (n, d); None for None."""
+        return None if x is None else np.ascontiguousarray(x[:, self.coordinates])
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:
-        return self.kernel(self._own(x), None if z is None else self._own(z))
+        return self.kernel(self._own(x), self._own(z))
 
     def diagonal(self, x: Array) -> Array:
         return self.kernel.diagonal(self._own(x))
@@ -248,7 +249,7 @@ class OnCoordinates(Kernel):
         return _OnColumns(self, inner)
 
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
-        own = self.kernel.parameter_gradients(self._own(x), None if z is None else self._own(z))
+        own = self.kernel.parameter_gradients(self._own(x), self._own(z))
         return {f"kernel.{name}": value for name, value in own.items()}
 
     def scaled(self, factor: float) -> OnCoordinates:

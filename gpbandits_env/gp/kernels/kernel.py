@@ -79,10 +79,9 @@ class Kernel(Parametric, ABC):
         return np.concatenate(rows) if rows else np.zeros(x.shape)
 
     def columns(self, z: Array, centre: Array) -> Columns:
-        """The functions k(., z_j) of fixed points z (m, d), prepared for many calls.
+        """The functions k(., z_j) of fixed points z (m, d), which must not change, for many calls.
 
-        ``centre`` (d,) is a point near the middle of all points; it reduces cancellation. The array
-        z must not change while the columns are in use.
+        ``centre`` (d,) is a point near the middle of all points; it reduces cancellation.
         """
         return PlainColumns(self, self.gradient, z)
 
@@ -115,10 +114,7 @@ class Kernel(Parametric, ABC):
         return self.with_parameters({"variance": known["variance"] * factor})
 
     def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Kernel:
-        """The kernel for points in other units; a kernel without a lengthscale is unchanged.
-
-        ``change`` maps the lengthscale, a number or one per coordinate, to the new lengthscale.
-        """
+        """The kernel for points in other units: ``change`` maps its lengthscale, if it has one."""
         return self
 
     @property
@@ -142,11 +138,7 @@ class Kernel(Parametric, ABC):
         return None
 
     def check_points(self, x: Array) -> None:
-        """Check that the kernel can be called on the points (n, d).
-
-        Raises:
-            InvalidInput: the kernel needs points of another kind or dimension.
-        """
+        """Raise InvalidInput if the kernel needs points (n, d) of another kind or dimension."""
         return
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:
@@ -211,10 +203,6 @@ def kernel_from_dict(spec: Settings | Kernel) -> Kernel:
     """The kernel of a dict {"type": name, field: value, ...}; a kernel is returned unchanged.
 
     The type is a name of `KERNELS`, or "module:Class" for a kernel of your own.
-
-    Raises:
-        InvalidInput: the type is missing, or a field is missing or out of range.
-        UnknownName: there is no such type, or the type has no such field.
     """
     return KERNELS.from_dict(spec)
 

@@ -66,8 +66,7 @@ class Stationary(Kernel):
     def spectral_scales(self, rng: np.random.Generator, count: int) -> Array | None:
         """Draws of s >= 0, (count, 1), such that p(r) = E exp(-s^2 r^2 / 2); None if unknown.
 
-        Every profile that is a covariance in all dimensions is such a mixture (Schoenberg's
-        theorem). Frequencies are normal variates times s, divided by the lengthscale.
+        Every profile that is a covariance in all dimensions is such a mixture (Schoenberg).
         """
         return None
 

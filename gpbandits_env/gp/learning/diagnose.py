@@ -20,7 +20,7 @@ from gpbandits_env.gp.learning.climbs import MOST_EPSILON
 from gpbandits_env.gp.learning.data import Series
 from gpbandits_env.gp.learning.fit import usual_gap
 from gpbandits_env.gp.learning.time import TimeFit
-from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profiles, markov_basis
+from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profile, markov_basis
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import posterior_on
 from gpbandits_env.gp.temporal import (
@@ -155,19 +155,17 @@ def diagnose(
     known = None if mean is None else centre, None if covariance is None else spread, noise_var
     found, interval = _restricted_fit(model, train, known)
     past, future = (table[:split], stamps[:split]), (table[split:], stamps[split:])
-    block = max(BLOCKS, key=lambda n: _score(found, *past, 0.0, n)[0].mean())
     static = replace(found, epsilon=0.0)
+    best_block = max(BLOCKS, key=lambda n: _score(static, *past, n)[0].mean())
     models = {"static": static, "resetting": static, "drifting": found}
     models |= _in_time(found, train, learn)
-    scores = {
-        name: _score(m, *future, m.epsilon, block if name == "resetting" else None)
-        for name, m in models.items()
-    }
+    blocks = dict.fromkeys(models) | {"resetting": best_block}
+    scores = {name: _score(model, *future, blocks[name]) for name, model in models.items()}
     judged = tuple(
         ModelScore(
             name,
             epsilon_per(1.0 / unit, models[name].epsilon),
-            block if name == "resetting" else None,
+            blocks[name],
             float(logs.mean()),
             float(inside.mean()),
             _temporal(name, models[name].temporal, unit),
@@ -189,9 +187,7 @@ def diagnose(
 
 
 def _restricted_fit(
-    model: Model,
-    train: Sequence[Series],
-    given: tuple[Array | None, Array | None, float | None],
+    model: Model, train: Sequence[Series], given: tuple[Array | None, Array | None, float | None]
 ) -> tuple[Model, tuple[float, float]]:
     """The most likely drifting model, and epsilon's interval.
 
@@ -207,7 +203,7 @@ def _restricted_fit(
         noise_var = float(np.diag(sample).mean()) if given[2] is None else given[2]
         spread = Empirical(sample / len(rows.values)) if given[1] is None else model.kernel
         return replace(model, kernel=spread, noise_var=noise_var), (0.0, MOST_EPSILON)
-    (profile,) = epsilon_profiles(rows.times, [search])
+    profile = epsilon_profile(rows.times, search)
     search.at(markov_basis(rows.times, max(profile.epsilon, float(profile.epsilons[0]))))
     return search.model(profile.epsilon), profile.interval()
 
@@ -305,9 +301,7 @@ def dominant_period(rows: Series) -> float | None:
     return float(1.0 / frequencies[best]) if best else None
 
 
-def _score(
-    model: Model, rows: Array, times: Array, epsilon: float, block: int | None
-) -> tuple[Array, Array]:
+def _score(model: Model, rows: Array, times: Array, block: int | None) -> tuple[Array, Array]:
     """One-step predictions: the mean log density of each row, and the fraction in the band.
 
     Rows without a reading are skipped.
@@ -320,8 +314,8 @@ def _score(
     for t, row in enumerate(rows):
         if t and block is not None and t % block == 0:
             posterior.forget()
-        elif t and (epsilon or model.temporal is not None):
-            posterior.advance(epsilon, float(times[t] - times[t - 1]))
+        elif t:
+            posterior.advance(model.epsilon, float(times[t] - times[t - 1]))
         seen = np.flatnonzero(np.isfinite(row))
         if len(seen):
             gap = row[seen] - posterior.mean[seen]

@@ -103,11 +103,10 @@ class OutputScaling:
 
     @property
     def var(self) -> float:
-        """The factor that converts variances of standardized rewards to units of the rewards.
+        """sd^2, from 1e-70 to 1e140: it converts standardized variances to units of the rewards.
 
-        It is sd^2, limited to the range from 1e-70 to 1e140. Beyond this range the kernel variance
-        and the noise are wrong by the same factor. Posterior means depend only on their ratio, so
-        they stay correct.
+        Beyond that range, the kernel variance and the noise are wrong by the same factor, on which
+        posterior means do not depend.
         """
         return min(max(self.sd, LEAST_SD), MOST_SD) ** 2
 
@@ -119,8 +118,7 @@ class OutputScaling:
 def binary_unit(values: Array) -> float:
     """The largest power of two that does not exceed the largest size of the values.
 
-    Squares of numbers below 1e-162 are 0, and those above 1e154 infinite. Squares of numbers in
-    this unit are neither, and a sum of squares has the same digits in either unit.
+    Squares of numbers in this unit neither vanish nor overflow, and have the same digits.
     """
     return float(np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1]) - 1))
 

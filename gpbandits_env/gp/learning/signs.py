@@ -169,10 +169,7 @@ class SignModel:
         return SignModel(tuple(scales), variance, mean, self.groups, chance)
 
     def targets(self, points: Array, labels: Array) -> tuple[Array, Array]:
-        """Observations of f in place of labels (n,) at points (n, d): values and noise variances.
-
-        Cost: O(n^3).
-        """
+        """Observations of f instead of labels (n,) at points (n, d): values and noise variances."""
         at = propagated(self.kernel(points), labels, self.mean, self.chance)
         return self.mean + at.shift / at.precision, 1.0 / at.precision
 
@@ -207,11 +204,7 @@ def _log_evidence(z: Array, labels: Array, chance: float) -> Array:
 
 
 def propagated(
-    gram: Array,
-    labels: Array,
-    mean: float,
-    chance: float = 0.0,
-    start: Approximation | None = None,
+    gram: Array, labels: Array, mean: float, chance: float = 0.0, start: Approximation | None = None
 ) -> Approximation:
     """Expectation propagation for labels (n,) with prior covariances (n, n) and a prior mean.
 

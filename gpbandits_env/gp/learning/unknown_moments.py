@@ -23,7 +23,7 @@ Source: Patterson and Thompson (1971), "Recovery of inter-block information when
 unequal"; Rasmussen & Williams (2006), Section 2.7, for integrated means.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -325,47 +325,36 @@ class EpsilonProfile:
         return (low if inside[0] else 0.0), (high if inside[-1] < last else MOST_EPSILON)
 
 
-def epsilon_profiles(times: Array, searches: Sequence[MomentsSearch]) -> list[EpsilonProfile]:
-    """The profiles of series with the same times (T,).
+def epsilon_profile(times: Array, search: MomentsSearch) -> EpsilonProfile:
+    """The profile of a series with these times (T,); the search is left at its most likely value.
 
-    Each search begins where the series shows about five changes, which is where its sample
-    covariance is of the right size, and goes from there to smaller and to larger values of epsilon.
-    It is left at the most likely of these.
-
-    More values lie around the largest likelihood, which is narrow for a long series.
+    It begins where the series shows about five changes, which is where its sample covariance is of
+    the right size, and goes from there to smaller and to larger values of epsilon. More values lie
+    around the largest likelihood, which is narrow for a long series.
 
     Cost: O(T^2 + n^2 T) for each of 32 values; 3 s for 1200 rows of 46 arms.
     """
     epsilons = epsilons_for(times).tolist()
-    found: list[dict[float, tuple[float, MomentsSearch]]] = [{} for _ in searches]
+    found: dict[float, tuple[float, MomentsSearch]] = {}
 
-    def walk(some: Mapping[int, MomentsSearch], order: Sequence[float]) -> None:
+    def walk(own: MomentsSearch, order: Sequence[float]) -> None:
         for epsilon in order:
-            basis = markov_basis(times, epsilon)
-            for i, search in some.items():
-                found[i][epsilon] = search.at(basis), copy(search)
+            found[epsilon] = own.at(markov_basis(times, epsilon)), copy(own)
 
-    everyone = dict(enumerate(searches))
-    changes = np.searchsorted(epsilons, 5.0 / (times[-1] - times[0]))
-    middle = min(int(changes), len(epsilons) - 1)
-    walk(everyone, epsilons[middle : middle + 1])
-    walk({i: copy(search) for i, search in everyone.items()}, epsilons[:middle][::-1])
-    walk(everyone, epsilons[middle + 1 :])
-    best = [int(np.argmax([values[epsilon][0] for epsilon in epsilons])) for values in found]
-    for place in sorted(set(best)):
-        low, high = epsilons[max(place - 1, 0)], epsilons[min(place + 1, len(epsilons) - 1)]
-        some = {i: copy(found[i][low][1]) for i in everyone if best[i] == place}
-        walk(some, _between(low, high, FINE + 2)[1:-1].tolist())
-    profiles = []
-    for search, values in zip(searches, found, strict=True):
-        order = sorted(values)
-        curve = np.array([values[epsilon][0] for epsilon in order])
-        drop = 0.5 * CHI2_95 * search.inflation
-        profiles.append(EpsilonProfile(np.array(order), curve, drop))
-        # The last epsilon, a new function in every row, leaves no noise, and from none there is
-        # hardly a way back.
-        vars(search).update(vars(values[order[int(np.argmax(curve))]][1]))
-    return profiles
+    changes = int(np.searchsorted(epsilons, 5.0 / (times[-1] - times[0])))
+    middle = min(changes, len(epsilons) - 1)
+    walk(search, epsilons[middle : middle + 1])
+    walk(copy(search), epsilons[:middle][::-1])
+    walk(search, epsilons[middle + 1 :])
+    best = int(np.argmax([found[epsilon][0] for epsilon in epsilons]))
+    low, high = epsilons[max(best - 1, 0)], epsilons[min(best + 1, len(epsilons) - 1)]
+    walk(copy(found[low][1]), _between(low, high, FINE + 2)[1:-1].tolist())
+    order = sorted(found)
+    curve = np.array([found[epsilon][0] for epsilon in order])
+    # The last epsilon, a new function in every row, leaves no noise, and from none there is hardly
+    # a way back.
+    vars(search).update(vars(found[order[int(np.argmax(curve))]][1]))
+    return EpsilonProfile(np.array(order), curve, 0.5 * CHI2_95 * search.inflation)
 
 
 def epsilons_for(times: Array) -> Array:

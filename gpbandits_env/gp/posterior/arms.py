@@ -16,7 +16,7 @@ from gpbandits_env.gp.posterior.covariances import one_per_arm
 from gpbandits_env.gp.posterior.posterior import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.states import TemporalStates
-from gpbandits_env.gp.posterior.whitening import BLOCK, observed_gain, whitener
+from gpbandits_env.gp.posterior.whitening import BLOCK, each_noise, observed_gain, whitener
 from gpbandits_env.gp.temporal import decay
 from gpbandits_env.gp.threads import OneThread
 
@@ -223,7 +223,7 @@ class ArmPosterior(Posterior):
             np.add(self.prior_mean, moments[0], out=self._mean)
             np.maximum(moments[1], 0.0, out=self._var)
             return
-        rho = (1.0 - epsilon) ** 0.5 if dt == 1.0 else decay(epsilon, dt)
+        rho = decay(epsilon, dt)
         if rho == 1.0 or self.size == 0:
             return
         mean, var, scratch, inside = self._mean, self._var, self._scratch, self._representation
@@ -248,29 +248,25 @@ class ArmPosterior(Posterior):
                     self._settle()
 
     def learn(self, points: IntArray, rewards: Array, noise_var: Array | None = None) -> None:
-        if self.hallucinated:
-            self.rollback()
-        if noise_var is not None:
-            self._learn_with(points, rewards, noise_var)
-        elif len(points) == 1 and threads.blas_threads() == 1 and not threads.changed:
+        self.rollback()
+        if noise_var is not None or len(points) != 1:
+            self._learn_blocks(points, rewards, noise_var)
+        elif threads.blas_threads() == 1 and not threads.changed:
             self._learn_one(points.item(), rewards.item())
-        elif len(points) == 1:
+        else:
             with OneThread():
                 self._learn_one(points.item(), rewards.item())
-        else:
-            self._learn_with(points, rewards, np.full(len(points), np.nan))
 
-    def _learn_with(self, points: IntArray, rewards: Array, noise_var: Array) -> None:
+    def _learn_blocks(self, points: IntArray, rewards: Array, noise_var: Array | None) -> None:
         """Condition on observations block by block, with a noise variance for each or NaN."""
-        noise = np.where(np.isnan(noise_var), self.noise_var, noise_var)
+        noise = each_noise(noise_var, self.noise_var, len(points))
         with OneThread():
             for start in range(0, len(points), BLOCK):
                 part = slice(start, start + BLOCK)
                 arms, own = points[part], noise[part]
                 variances = self._condition(arms, rewards[part], own)
-                for arm, before, s2 in zip(
-                    arms.tolist(), variances.tolist(), own.tolist(), strict=True
-                ):
+                columns = arms.tolist(), variances.tolist(), own.tolist()
+                for arm, before, s2 in zip(*columns, strict=True):
                     self._counts[arm] += self._weight(s2)
                     self.information_gain += observed_gain(before, s2)
                 self.size += len(arms)
@@ -321,12 +317,9 @@ class ArmPosterior(Posterior):
         try:
             inverse, totals = whitener(gram, self._little_noise if len(arms) > 1 else 0.0)
         except np.linalg.LinAlgError:
-            return np.concatenate(
-                [
-                    self._condition(arms[i], None if rewards is None else rewards[i], noise[i])
-                    for i in np.arange(len(arms))[:, None]
-                ]
-            )
+            one = (slice(i, i + 1) for i in range(len(arms)))
+            each = ((arms[i], None if rewards is None else rewards[i], noise[i]) for i in one)
+            return np.concatenate([self._condition(*own) for own in each])
         surprises = None if rewards is None else inverse @ (rewards - self._mean[arms])
         values = self._representation.extend(inverse @ rows, surprises)
         if surprises is not None:

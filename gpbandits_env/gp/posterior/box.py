@@ -23,6 +23,7 @@ from gpbandits_env.gp.posterior.whitening import (
     BoxData,
     Predictor,
     Whitening,
+    each_noise,
     observed_gain,
     pieces,
     root,
@@ -245,11 +246,7 @@ class BoxPosterior(Posterior):
             return Paths(self.prior_mean, basis, scale * xi, self._kernel_at(points), weights)
 
     def check_paths(self) -> None:
-        """Check that `paths` can draw functions.
-
-        Raises:
-            InvalidInput: it cannot; see there.
-        """
+        """Raise the InvalidInput of `paths` if it cannot draw functions."""
         if self._exact_features is None:
             self.kernel.frequencies(np.random.default_rng(0), 1, self.box.dim)
 
@@ -376,10 +373,7 @@ class BoxPosterior(Posterior):
 
     def _append(self, x: Array, rewards: Array | None, noise: Array | None = None) -> None:
         """Append points (k, d) observed now, with or without rewards (k,), block by block."""
-        own = np.full(len(x), self.noise_var)
-        if noise is not None:
-            own = np.where(np.isnan(noise), own, noise)
-        data = self._data
+        own, data = each_noise(noise, self.noise_var, len(x)), self._data
         with OneThread():
             for start in range(0, len(x), BLOCK):
                 part = slice(start, start + BLOCK)

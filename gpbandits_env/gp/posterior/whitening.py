@@ -269,6 +269,13 @@ def root(covariance: Array) -> Array:
         return symmetric_root(covariance)
 
 
+def each_noise(noise_var: Array | None, usual: float, count: int) -> Array:
+    """The noise variance of each observation, (count,): the usual one for NaN and for None."""
+    if noise_var is None:
+        return np.full(count, usual)
+    return np.where(np.isnan(noise_var), usual, noise_var)
+
+
 def observed_gain(var: float, noise_var: float) -> float:
     """1/2 log(1 + var / noise_var), the information of one observation; infinite without noise.
 

@@ -6,12 +6,9 @@ from gpbandits_env.arrays import Array
 
 
 def sobol(dim: int, power: int, rng: np.random.Generator | None = None) -> Array:
-    """The first ``2**power`` points of Sobol's sequence in the unit cube: (2**power, dim).
+    """The first ``2**power`` points of Sobol's sequence in the unit cube, (2**power, dim).
 
-    Args:
-        dim: the number of coordinates.
-        power: the logarithm of the number of points, to base 2.
-        rng: scrambles the points; without it, they are always the same.
+    ``rng`` scrambles the points; without it, they are always the same.
     """
     # The import takes longer than those of all other modules, and agents on arms do without it.
     from scipy.stats import qmc

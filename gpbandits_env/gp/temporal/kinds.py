@@ -75,12 +75,16 @@ class MarkovTime(_OneState):
 class MaternTime(TemporalKernel):
     """A kernel in a = lambda |t - s|, lambda = sqrt(2 nu) / ell, of smoothness nu.
 
+    The transition is exp(a A) = e^-a (I + a N + a^2 N^2 / 2), because N = A + I is nilpotent.
+
     Args:
         lengthscale: ell > 0, in rounds.
     """
 
     lengthscale: float
     smoothness: ClassVar[float]
+    NILPOTENT: ClassVar[Array]
+    COVARIANCE: ClassVar[Array]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lengthscale", positive(self.lengthscale, "lengthscale"))
@@ -88,6 +92,16 @@ class MaternTime(TemporalKernel):
     def _scaled(self, lag: Any) -> Any:
         """A lag, or an array of lags, times lambda."""
         return np.sqrt(2.0 * self.smoothness) / self.lengthscale * lag
+
+    def transition(self, dt: float) -> Array:
+        a, n = self._scaled(dt), self.NILPOTENT
+        return np.asarray(np.exp(-a) * (np.eye(len(n)) + a * n + 0.5 * a * a * (n @ n)))
+
+    def covariance(self, t: float) -> Array:
+        return self.COVARIANCE.copy()
+
+    def row(self, t: float) -> Array:
+        return np.eye(len(self.NILPOTENT))[0]
 
 
 @TEMPORAL.register("matern32")
@@ -103,20 +117,12 @@ class Matern32Time(MaternTime):
     """
 
     smoothness = 1.5
+    NILPOTENT = np.array([[1.0, 1.0], [-1.0, -1.0]])
+    COVARIANCE = np.eye(2)
 
     def __call__(self, t: Array, s: Array) -> Array:
         a = self._scaled(lags(t, s))
         return np.asarray((1.0 + a) * np.exp(-a))
-
-    def transition(self, dt: float) -> Array:
-        a = self._scaled(dt)
-        return np.asarray(np.exp(-a) * np.array([[1.0 + a, a], [-a, 1.0 - a]]))
-
-    def covariance(self, t: float) -> Array:
-        return np.eye(2)
-
-    def row(self, t: float) -> Array:
-        return np.array([1.0, 0.0])
 
 
 @TEMPORAL.register("matern52")
@@ -134,22 +140,12 @@ class Matern52Time(MaternTime):
     """
 
     smoothness = 2.5
+    NILPOTENT = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [-1.0, -3.0, -2.0]])
+    COVARIANCE = np.array([[3.0, 0.0, -1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 3.0]]) / 3.0
 
     def __call__(self, t: Array, s: Array) -> Array:
         a = self._scaled(lags(t, s))
         return np.asarray((1.0 + a + a * a / 3.0) * np.exp(-a))
-
-    def transition(self, dt: float) -> Array:
-        a = self._scaled(dt)
-        # exp(a A) = e^-a (I + a N + a^2 N^2 / 2), because N = A + I is nilpotent.
-        n = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [-1.0, -3.0, -2.0]])
-        return np.asarray(np.exp(-a) * (np.eye(3) + a * n + 0.5 * a * a * (n @ n)))
-
-    def covariance(self, t: float) -> Array:
-        return np.array([[3.0, 0.0, -1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 3.0]]) / 3.0
-
-    def row(self, t: float) -> Array:
-        return np.array([1.0, 0.0, 0.0])
 
 
 @TEMPORAL.register("wiener")

@@ -81,28 +81,17 @@ TEMPORAL: Family[TemporalKernel] = Family("temporal kernel", TemporalKernel)
 
 
 def temporal_from_dict(spec: Settings | TemporalKernel) -> TemporalKernel:
-    """The temporal kernel of a dict {"type": name, field: value, ...}; a kernel is unchanged.
-
-    Raises:
-        InvalidInput: the type is missing, or a field is missing or out of range.
-        UnknownName: there is no such type, or the type has no such field.
-    """
+    """The temporal kernel of a dict {"type": name, field: value, ...}; a kernel is unchanged."""
     return TEMPORAL.from_dict(spec)
 
 
 def log_decay(epsilon: float) -> float:
-    """The logarithm of the correlation sqrt(1 - epsilon) that is left after one round.
-
-    It is finite at epsilon = 1, where the correlation is 0 after any time, and 1 after none.
-    """
+    """Log sqrt(1 - epsilon); finite at epsilon = 1, where the correlation is 0 after any time."""
     return 0.5 * math.log1p(-epsilon) if epsilon < 1.0 else -LARGEST
 
 
 def decay(epsilon: float, dt: float) -> float:
-    """The correlation (1 - epsilon)^(dt / 2) that is left after an elapsed time of dt rounds.
-
-    The power itself would lose a digit for each of dt. After one round it is that of eqs. (7)-(8).
-    """
+    """The correlation (1 - epsilon)^(dt / 2) after dt rounds; a power would lose a digit per dt."""
     return (1.0 - epsilon) ** 0.5 if dt == 1.0 else math.exp(dt * log_decay(epsilon))
 
 

@@ -30,10 +30,7 @@ def compression_budget(horizon: ArrayLike, alpha: float) -> Array:
 
 
 def compression_threshold(epsilon: float, noise_var: float) -> float:
-    """s^2 (exp(2 epsilon) - 1): the variance above which an observation is informative.
-
-    Source: bedi2022, eq. (2.12).
-    """
+    """s^2 (exp(2 epsilon) - 1): more variance is informative. Source: bedi2022, eq. (2.12)."""
     exponent = min(2.0 * positive(epsilon, "epsilon", zero=True), LARGEST_EXPONENT)
     return positive(noise_var, "noise_var", zero=True) * math.expm1(exponent)
 

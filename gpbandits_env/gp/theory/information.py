@@ -50,11 +50,8 @@ def information_gain(covariance: ArrayLike, noise_var: float) -> float:
 def running_information_gain(variances: ArrayLike, noise_var: float) -> Array:
     """The information gain after each observation: 1/2 sum_t log(1 + sigma_{t-1}^2(x_t) / s^2).
 
-    ``variances`` (T,) holds the posterior variance at each observed point just before it is
-    observed.
+    ``variances`` (T,) are those of the observed points, each just before its observation.
 
-    Returns:
-        The curve (T,).
     Source: srinivas2010, Lemma 5.3.
     """
     values = curve(variances, "variances")

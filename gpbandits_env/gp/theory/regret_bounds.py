@@ -143,10 +143,7 @@ def regret_bound_theorem2(
 def regret_bound_theorem3(
     gain: ArrayLike, norm_bound: float, delta: float, noise_var: float, variance: float = 1.0
 ) -> Array:
-    """The bound for |f|_k^2 <= B and bounded martingale noise: sqrt(C1 T beta_T gamma_T), (T,).
-
-    ``gain`` (T,) is the curve of gamma_T, or of a bound on it; beta_T depends on it too.
-    ``noise_var`` is s^2 > 0, where s bounds the absolute value of the noise.
+    """The bound for |f|_k^2 <= B and martingale noise up to s: sqrt(C1 T beta_T gamma_T), (T,).
 
     Source: srinivas2010, Theorem 3.
     """
@@ -214,9 +211,7 @@ def regret_order_initialised(
 
 
 def simple_regret_order(regret: ArrayLike, batch_size: int) -> Array:
-    """The order of the expected simple regret: the cumulative regret divided by T m.
-
-    ``regret`` (T,) is the order of the cumulative regret after 1, 2, ... rounds.
+    """The order of the expected simple regret: that of the cumulative regret (T,), over T m.
 
     Source: ren2024, Theorem 1 (a minimum is at most the mean).
     """

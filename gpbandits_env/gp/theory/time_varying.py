@@ -71,12 +71,7 @@ def beta_resetting(
 def beta_time_varying(
     horizon: ArrayLike, dim: int, delta: float, a: float = 1.0, b: float = 1.0, r: float = 1.0
 ) -> Array:
-    r"""The confidence width of TV-GP-UCB.
-
-    .. math:: \beta_T = 2 \log u + 2 d \log\left(r d b T^2 \sqrt{\log(d a u)}\right), \quad
-        u = \frac{\pi^2 T^2}{2 \delta}
-
-    As in `beta_continuous`, the second logarithm is at least 0.
+    r"""The confidence width of TV-GP-UCB: that of `beta_resetting`, with u = pi^2 T^2 / (2 delta).
 
     Source: bogunovic2016, Theorem 4.3, eq. (19).
     """
@@ -86,13 +81,10 @@ def beta_time_varying(
 def greedy_time_varying_gain(
     arms: Arms, kernel: Kernel, noise_var: float, epsilon: float, horizon: int
 ) -> Array:
-    """The information gain 1/2 log det(I + K~_T/s^2) of the arms of largest variance, (T,).
+    """The information gain 1/2 log det(I + K~_T/s^2) of `greedy_design` under drift, (T,).
 
-    The arm of each round has the largest posterior variance under the drifting prior. Rounds
-    partition the ground set and the gain is submodular, so the largest gain gamma~_T is at most
-    twice this curve (Fisher, Nemhauser and Wolsey 1978).
-
-    Cost: ``horizon`` posterior updates.
+    Rounds partition the ground set and the gain is submodular, so the largest gain gamma~_T is at
+    most twice this curve (Fisher, Nemhauser and Wolsey 1978).
 
     Source: bogunovic2016, Section 4.2 (gamma~_T).
     """
@@ -128,9 +120,7 @@ def time_varying_gain_bound(
 def regret_bound_time_varying(
     horizon: ArrayLike, beta: ArrayLike, gain: ArrayLike, noise_var: float, variance: float = 1.0
 ) -> Array:
-    """The bound of TV-GP-UCB: R_T <= sqrt(C1 T beta_T gamma~_T) + 2, with probability 1 - delta.
-
-    beta_T comes from `beta_time_varying`.
+    """The bound of TV-GP-UCB with `beta_time_varying`: R_T <= sqrt(C1 T beta_T gamma~_T) + 2.
 
     Source: bogunovic2016, Theorem 4.3, eq. (20).
     """

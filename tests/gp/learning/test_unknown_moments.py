@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env.gp.learning.unknown_moments import (
     EpsilonProfile,
     MomentsSearch,
-    epsilon_profiles,
+    epsilon_profile,
     epsilons_for,
     markov_basis,
     signal_rank,
@@ -113,7 +113,7 @@ def test_readings_that_need_no_noise_have_a_little(ramp):
     """Their likelihood has no maximum in the noise: it was 1e-40, or a division by it failed."""
     table = np.arange(40.0)[:, None] if ramp else np.random.default_rng(0).normal(size=(40, 1))
     search = MomentsSearch(table * [1.0, 2.0, 3.0])
-    epsilon_profiles(np.arange(40.0), [search])
+    epsilon_profile(np.arange(40.0), search)
     variance = float(np.var(table * [1.0, 2.0, 3.0], axis=0, ddof=1).mean())
     assert search.model(0.1).noise_var >= 0.99e-10 * variance
 
@@ -132,22 +132,19 @@ def test_the_interval_of_a_profile():
     assert wider.interval()[0] < ends[0] < ends[1] < wider.interval()[1]
 
 
-def test_a_series_is_judged_as_it_would_be_alone():
+def test_more_values_of_epsilon_lie_around_the_best_one():
     times = np.arange(80.0)
-    tables = [drawn(times, 0.1, seed) for seed in (1, 2)]
-    both = epsilon_profiles(times, [MomentsSearch(table) for table in tables])
-    (alone,) = epsilon_profiles(times, [MomentsSearch(tables[1])])
-    np.testing.assert_array_equal(both[1].values, alone.values)
+    profile = epsilon_profile(times, MomentsSearch(drawn(times, 0.1, 2)))
     coarse = epsilons_for(times)
-    assert set(coarse) < set(alone.epsilons.tolist())
-    assert len(alone.epsilons) == len(coarse) + 8
+    assert set(coarse) < set(profile.epsilons.tolist())
+    assert len(profile.epsilons) == len(coarse) + 8
 
 
 def test_the_interval_of_a_long_series_is_that_of_its_likelihood():
     """It is narrower than the distance between the first values of epsilon."""
     times = np.arange(400.0)
     table = drawn(times, 0.1, 5)
-    (profile,) = epsilon_profiles(times, [MomentsSearch(table)])
+    profile = epsilon_profile(times, MomentsSearch(table))
     search, ends = MomentsSearch(table), profile.interval()
     exact = [search.at(markov_basis(times, e)) for e in (profile.epsilon, *ends)]
     assert exact[0] >= profile.values.max() - 0.01
@@ -157,8 +154,9 @@ def test_the_interval_of_a_long_series_is_that_of_its_likelihood():
 def test_a_search_is_left_at_its_most_likely_epsilon():
     """Searches end with a new function in every row, from which there is no way back to noise."""
     times = np.arange(60.0)
-    searches = [MomentsSearch(drawn(times, 0.1, seed, root=np.eye(3))) for seed in (1, 4)]
-    for search, profile in zip(searches, epsilon_profiles(times, searches), strict=True):
+    for seed in (1, 4):
+        search = MomentsSearch(drawn(times, 0.1, seed, root=np.eye(3)))
+        profile = epsilon_profile(times, search)
         value = search.at(markov_basis(times, profile.epsilon))
         assert value == pytest.approx(profile.values.max(), abs=0.01)
         assert search.model(profile.epsilon).noise_var == pytest.approx(0.04, rel=0.8)
@@ -172,6 +170,6 @@ def test_intervals_hold_the_truth(epsilon):
     space = np.exp(-(np.subtract.outer(arms, arms) ** 2) / (2 * 0.2**2))
     root = np.linalg.cholesky(space + 1e-9 * np.eye(12))
     tables = [drawn(times, epsilon, seed, np.sqrt(0.05), root) for seed in range(100)]
-    profiles = epsilon_profiles(times, [MomentsSearch(table) for table in tables])
+    profiles = [epsilon_profile(times, MomentsSearch(table)) for table in tables]
     held = [low <= epsilon <= high for low, high in (p.interval() for p in profiles)]
     assert np.mean(held) >= 0.81
