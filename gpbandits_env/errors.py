@@ -83,12 +83,14 @@ def shown(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def unknown(kind: str, name: object, known: Iterable[str], hint: str = "") -> UnknownName:
+def unknown(
+    kind: str, name: object, known: Iterable[str], hint: str = "", meant: str | None = None
+) -> UnknownName:
     """The error for a name that is not one of the known ones, with the nearest of these.
 
-    ``hint`` says how to list them, e.g. "'gpbandits agents' lists them".
+    ``hint`` says how to list them; ``meant`` is compared with them, if it differs from ``name``.
     """
-    return UnknownName(f"no {kind} named {shown(name)}{_nearest(name, known, hint)}")
+    return UnknownName(f"no {kind} named {shown(name)}{_nearest(meant or name, known, hint)}")
 
 
 def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:

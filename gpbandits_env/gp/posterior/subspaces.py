@@ -69,7 +69,7 @@ class Subspaces:
         """Append subspaces of fixed coordinates (N, D - d) in the box, ordered as ``inactive``."""
         rows = self._fixed.extend(fixed)
         with OneThread():
-            self._distances.add_rows(rows)
+            self._distances.fill(rows, 0)
 
     def points(self, y: Array, rows: IntArray) -> Array:
         """The points (B, D) of the box at active coordinates y (B, d) in subspaces rows (B,)."""
@@ -246,18 +246,14 @@ class Distances:
         """Keep only the first ``count`` columns."""
         self._data = self._data[:count]
 
-    def add_rows(self, rows: slice) -> None:
-        """Add the distances of new fixed parts, O(N t width)."""
-        self._fill(rows, 0)
-
     def add_columns(self, data: Array) -> None:
         """Add the distances of all fixed parts to new data (k, width), O(S k width)."""
         start = self.columns
         self._data = np.concatenate([self._data, (data - self._centre) * self._inverse])
-        self._fill(slice(0, self._fixed.count), start)
+        self.fill(slice(0, self._fixed.count), start)
 
-    def _fill(self, rows: slice, first: int) -> None:
-        """Compute the distances of a range of rows to the data from ``first`` on."""
+    def fill(self, rows: slice, first: int) -> None:
+        """Compute the distances of a range of rows to the data from ``first`` on, O(N t width)."""
         self._reserve(rows.stop, self.columns)
         data = self._data[first:]
         if not len(data) or rows.start == rows.stop:
