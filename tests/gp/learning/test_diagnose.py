@@ -146,6 +146,13 @@ def test_a_static_function_is_static_and_its_epsilon_unknown():
     assert score(found, "static").coverage == pytest.approx(0.95, abs=0.03)
 
 
+def test_a_static_function_of_known_mean_and_covariance_excludes_a_drift():
+    """Its distance from the known mean does not change."""
+    found = diagnose(readings(120, markov(0.0), 3), mean=0.0, covariance=K)
+    assert found.interval[0] == 0.0
+    assert found.interval[1] < 0.01
+
+
 def test_gaps_and_irregular_times():
     gaps = np.random.default_rng(0).choice([0.5, 1.0, 3.0], size=180)
     values = readings(180, markov(0.05), 5, gaps)
