@@ -148,8 +148,11 @@ class Matern52(Stationary):
     spectral_scales = _student_scales
 
     def profile(self, r: Array) -> Array:
-        a = sqrt(5.0) * r
-        return ((a / 3.0 + 1.0) * a + 1.0) * np.exp(-a)
+        a = np.asarray(sqrt(5.0) * r)
+        k: Array = (a / 3.0 + 1.0) * a + 1.0
+        np.negative(a, out=a)
+        k *= np.exp(a, out=a)
+        return k
 
     def slope(self, r: Array) -> Array:
         a = sqrt(5.0) * r
@@ -159,7 +162,10 @@ class Matern52(Stationary):
         a: Array = sqrt(5.0) * r
         decay: Array = np.exp(-a)
         linear = (a + 1.0) * decay
-        return a * a * decay * (1.0 / 3.0) + linear, linear * (5.0 / 3.0)
+        quadratic = a * a * decay * (1.0 / 3.0)
+        quadratic += linear
+        linear *= 5.0 / 3.0
+        return quadratic, linear
 
 
 _CLOSED: dict[float, Stationary] = {0.5: Matern12(1.0), 1.5: Matern32(1.0), 2.5: Matern52(1.0)}

@@ -157,7 +157,9 @@ class SquaredExponential(Stationary):
     """
 
     def profile(self, r: Array) -> Array:
-        return np.exp(-0.5 * (r * r))
+        k: Array = r * r
+        k *= -0.5
+        return np.exp(k, out=k)
 
     def slope(self, r: Array) -> Array:
         return self.profile(r)
