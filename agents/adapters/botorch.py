@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported
+from gpbandits_env.agents.adapters.adapter import Adapter, StationaryModel, imported
 from gpbandits_env.arrays import Array, Points, flag, positive, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, one_of

@@ -14,7 +14,7 @@ from types import ModuleType
 import numpy as np
 from numpy.random import Generator
 
-from gpbandits_env.agents.adapters.base import Adapter, alone_and_quiet, imported
+from gpbandits_env.agents.adapters.adapter import Adapter, alone_and_quiet, imported
 from gpbandits_env.arrays import Points, Settings, mapping
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, one_of

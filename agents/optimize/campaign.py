@@ -19,12 +19,12 @@ from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.importance import importance
-from gpbandits_env.agents.optimize.models import Models
+from gpbandits_env.agents.optimize.surrogates import Surrogates
 from gpbandits_env.agents.optimize.noise import NoiseSearch, replicates_of
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import agent_for
-from gpbandits_env.agents.optimize.values import by_label, rows
+from gpbandits_env.agents.optimize.inputs import by_label, rows
 from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
@@ -109,7 +109,9 @@ class Campaign(Displayed):
         self.n_initial = n_initial_for(self.space, n_initial)
         self._log = CampaignLog(self.space, self.maximize, bounds)
         search = NoiseSearch(self.agent, agent, sd, settings, self.n_initial, self._log)
-        self._models = Models(self.space, self.agent, self._log, search, failures, replicates)
+        self._surrogates = Surrogates(
+            self.space, self.agent, self._log, search, failures, replicates
+        )
         self._declared: Plain = {
             "space": self.space.to_dict(),
             "agent": agent,
@@ -118,7 +120,7 @@ class Campaign(Displayed):
             "n_initial": self.n_initial,
             "noise": sd if replicates is None else {"replicates": replicates},
             "constraints": bounds,
-            "failures": self._models.failures.kind,
+            "failures": self._surrogates.failures.kind,
             "linear": [linear_to_dict(one) for one in self.space.linear],
             "settings": described(settings),
         }
@@ -164,7 +166,7 @@ class Campaign(Displayed):
         given = None if context is None else self.check_context(context)
         if time is not None:
             when = self._log.checked_time(time)
-            self._models.in_space.wait(when - self.now)
+            self._surrogates.in_space.wait(when - self.now)
             self._log.told_at(None, when)
         suggestions = []
         for _ in range(count):
@@ -292,7 +294,7 @@ class Campaign(Displayed):
         noise = old.noise if noise is None else noise
         found = self._measured(replace(old, value=None, reason=""), value, constraints, noise)
         self._log.correct(found)
-        self._models.learn_anew()
+        self._surrogates.learn_anew()
         self._save()
         return found
 
@@ -343,11 +345,11 @@ class Campaign(Displayed):
 
         A point that failed by chance counts only once it has a value.
         """
-        domain, noise, log = self.space.domain, self._models.noise, self._log
+        domain, noise, log = self.space.domain, self._surrogates.noise, self._log
         every = domain.finite and log.n_points >= len(domain.span)
         if not every or not noise.is_absent or noise.is_present:
             return False
-        failed = self._models.failures.avoided(log.of("failed"))
+        failed = self._surrogates.failures.avoided(log.of("failed"))
         settled = [*log.of("done"), *log.of("pending"), *failed]
         return len({repr(record.params) for record in settled}) >= len(domain.span)
 
@@ -361,7 +363,7 @@ class Campaign(Displayed):
 
         If there are none, as when the agent has discarded its data, they are those of `best`.
         """
-        found = self._models.recommended()
+        found = self._surrogates.recommended()
         return None if found is None else dict(found.params)
 
     def predict(self, points: Any) -> tuple[Array, Array]:
@@ -377,7 +379,7 @@ class Campaign(Displayed):
             InvalidInput: a point has another number of values, or lies outside the space.
             UnknownName: there is no dimension of some name.
         """
-        mean, var = self._models.in_space.moments(self._unit(points))
+        mean, var = self._surrogates.in_space.moments(self._unit(points))
         return self._log.sign * mean, np.sqrt(var)
 
     def predict_constraints(self, points: Any) -> dict[str, tuple[Array, Array]]:
@@ -388,7 +390,7 @@ class Campaign(Displayed):
         Raises:
             InvalidInput, UnknownName: as in `predict`.
         """
-        return self._models.slacks.predict(self._unit(points))
+        return self._surrogates.slacks.predict(self._unit(points))
 
     def _unit(self, points: Any) -> Array:
         """Points of the unit cube, (n, d)."""
@@ -406,7 +408,7 @@ class Campaign(Displayed):
             total: False for the first-order index, the share of the variance that a dimension
                 explains alone; True for the total index, which adds its interactions.
         """
-        in_space = self._models.in_space
+        in_space = self._surrogates.in_space
         return importance(self.space, lambda unit: in_space.moments(unit)[0], flag(total, "total"))
 
     def to_dataframe(self) -> Any:
@@ -423,7 +425,7 @@ class Campaign(Displayed):
 
     def snapshot(self) -> State:
         """The state of the campaign and its arguments, as plain data with arrays."""
-        return self._log.snapshot() | self._declared | self._models.snapshot()
+        return self._log.snapshot() | self._declared | self._surrogates.snapshot()
 
     def restore(self, state: State) -> None:
         """Continue from a snapshot of a campaign with the same arguments.
@@ -448,7 +450,7 @@ class Campaign(Displayed):
                 order = ", ".join(state[key])
                 raise InvalidInput(f"the order differs: give its {key} in the order {order}")
         self._log.restore(state)
-        self._models.restore(state)
+        self._surrogates.restore(state)
 
     def save(self, file: str | Path) -> None:
         """Write the campaign to a JSON file atomically: a kill leaves the old file or the new one.
@@ -534,7 +536,7 @@ class Campaign(Displayed):
                 "recommend(context) does not consider black-box constraints: use ask(context=...), "
                 "which does, or predict"
             )
-        return self._models.in_space.surest(self.check_context(context))
+        return self._surrogates.in_space.surest(self.check_context(context))
 
     def check_context(self, context: Params) -> Plain:
         """The values of a context, checked; see `ask`.
@@ -543,7 +545,7 @@ class Campaign(Displayed):
             InvalidInput: as in `ask`.
             UnknownName: there is no dimension of that name.
         """
-        self._models.in_space.check_context()
+        self._surrogates.in_space.check_context()
         return self.space.check_context(context)
 
     def _next(self, context: Params | None = None) -> Plain:
@@ -555,7 +557,7 @@ class Campaign(Displayed):
         spread = self._log.flat and not self.space.domain.finite
         chosen = None
         if not spread and len(self.records) >= self.n_initial:
-            chosen = self._models.next(context)
+            chosen = self._surrogates.next(context)
         return chosen or self._spread(context or {})
 
     def _spread(self, context: Params) -> Plain:
@@ -576,8 +578,8 @@ class Campaign(Displayed):
         for record in records:
             self._log.put(replace(record, time=self.now))
         if done := [record for record in records if record.status == "done"]:
-            self._models.tell(done, when, counts)
-        self._models.failures.tell(records, self.records)
+            self._surrogates.tell(done, when, counts)
+        self._surrogates.failures.tell(records, self.records)
         self._save()
         return [self.records[record.id] for record in records]
 

@@ -16,7 +16,7 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import Space, dense
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
-from gpbandits_env.agents.optimize.values import (
+from gpbandits_env.agents.optimize.inputs import (
     WITH_CONSTRAINTS,
     constraints_by_name,
     number,

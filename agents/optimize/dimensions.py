@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.agents.optimize.values import number
+from gpbandits_env.agents.optimize.inputs import number
 from gpbandits_env.arrays import MOST, Array, flag, listed, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import Family

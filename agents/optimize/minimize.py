@@ -12,7 +12,7 @@ from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of,
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.run import Callback, Context, Found, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, usual_initial
-from gpbandits_env.agents.optimize.values import is_value, measured, rows
+from gpbandits_env.agents.optimize.inputs import is_value, measured, rows
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import InvalidInput, one_of, unknown

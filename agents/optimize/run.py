@@ -17,7 +17,7 @@ from tqdm.auto import tqdm
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.records import Record, Suggestion
-from gpbandits_env.agents.optimize.values import WITH_CONSTRAINTS, WITH_NOISE, pair_of
+from gpbandits_env.agents.optimize.inputs import WITH_CONSTRAINTS, WITH_NOISE, pair_of
 from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.display import counted, in_short
 from gpbandits_env.errors import InvalidInput, one_of, shown

@@ -18,7 +18,7 @@ from gpbandits_env.agents.optimize.dimensions import (
     Params,
     Real,
 )
-from gpbandits_env.agents.optimize.values import by_label, is_value, rows
+from gpbandits_env.agents.optimize.inputs import by_label, is_value, rows
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.linear import LinearLimits
 from gpbandits_env.arrays import Array, Plain, Settings, finite_array, is_number, listed, whole

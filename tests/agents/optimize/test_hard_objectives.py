@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions import Mean
-from gpbandits_env.agents.optimize import Campaign, Choice, Integer, minimize, models
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, minimize, surrogates
 from gpbandits_env.agents.search import ArmSearch
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
@@ -36,7 +36,7 @@ def test_agents_learn_where_evaluations_fail(agent):
     played(campaign, 18, failing)
     assert sum(record.status == "failed" for record in campaign.records[6:]) <= 5
     assert campaign.best.value < 0.155  # 0.125 at the boundary
-    slack = campaign._models.failures.success
+    slack = campaign._surrogates.failures.success
     done = np.array([list(r.params.values()) for r in campaign.records if r.status == "done"])
     failed = np.array([list(r.params.values()) for r in campaign.failed])
     assert slack.mean_at(done).mean() > 0.5 > 0.0 > slack.mean_at(failed).mean()
@@ -57,7 +57,7 @@ def test_a_model_of_failures_is_kept_in_the_file(tmp_path):
 def test_the_variance_is_conditioned_on_the_last_failed_points(monkeypatch):
     campaign = Campaign(SQUARE, maximize=False, seed=0, n_initial=6)
     played(campaign, 10, failing)
-    monkeypatch.setattr(models, "LAST_FAILED", 2)
+    monkeypatch.setattr(surrogates, "LAST_FAILED", 2)
     kept, posterior = [], campaign.agent.posterior
     monkeypatch.setattr(posterior, "hallucinate", lambda points: kept.extend(points.tolist()))
     campaign.ask()
@@ -71,21 +71,21 @@ def test_a_corrected_failure_is_learned_anew():
     played(campaign, 6, failing)
     for record in campaign.failed:
         campaign.correct(record.id, 1.0)
-    assert campaign._models.failures.success is None
+    assert campaign._surrogates.failures.success is None
 
 
 def test_without_any_value_nothing_is_concluded_from_failures():
     campaign = Campaign(SQUARE, seed=0, n_initial=2)
     played(campaign, 5, lambda p: np.nan)
     assert len({tuple(r.params.values()) for r in campaign.records}) == 5
-    assert campaign._models.failures.success is None
+    assert campaign._surrogates.failures.success is None
 
 
 def test_agents_with_an_embedding_take_failures_without_a_model():
     campaign = Campaign({**SQUARE, "z": (0.0, 1.0)}, "rembo", seed=0, n_initial=2, d=2)
     played(campaign, 5, lambda p: np.nan if p["x"] > 0.5 else p["y"])
     assert campaign.failed
-    assert campaign._models.failures.success is None
+    assert campaign._surrogates.failures.success is None
 
 
 GRID = {"i": Integer(0, 15), "j": Integer(0, 15)}
@@ -158,7 +158,7 @@ def test_the_cause_of_failures_is_a_setting_and_kept_in_the_file(tmp_path):
     played(plain, 24, failing_once())
     resumed = Campaign.resume(file)
     assert resumed.snapshot()["failures"] == "random"
-    assert resumed._models.failures.success is None
+    assert resumed._surrogates.failures.success is None
 
 
 def test_a_learned_rate_of_failures_is_kept_in_the_file(tmp_path):
@@ -170,7 +170,7 @@ def test_a_learned_rate_of_failures_is_kept_in_the_file(tmp_path):
         for campaign in (plain, resumed):
             played(campaign, 1, lambda p, lost=lost: np.nan if lost else bowl(p))
         resumed = Campaign.resume(file)
-    assert plain._models.failures._learned.chance > 0.05
+    assert plain._surrogates.failures._learned.chance > 0.05
     assert resumed.snapshot()["records"] == plain.snapshot()["records"]
 
 
@@ -212,13 +212,13 @@ def test_equal_values_may_be_a_coincidence():
     campaign = Campaign({"kind": Choice(tuple("abcdefgh"))}, seed=0, n_initial=4)
     for kind, value in zip("abcdabab", [1, 0, 1, 0, 1, 0, 1, 0], strict=True):
         campaign.observe({"kind": kind}, value)
-    assert not campaign._models.noise.is_absent
+    assert not campaign._surrogates.noise.is_absent
 
 
 def test_an_agent_that_forgets_asks_again():
     campaign = Campaign({"n": Integer(0, 3)}, seed=0, n_initial=0, noise=0.0, window=3)
     played(campaign, 8, lambda p: float(p["n"]))
-    assert not campaign._models.noise.is_absent
+    assert not campaign._surrogates.noise.is_absent
 
 
 def test_excluded_arms_are_chosen_only_where_no_other_is_left():
@@ -253,7 +253,7 @@ def test_outliers_do_not_ruin_the_model():
     usual = Campaign(SQUARE, seed=0)
     assert usual.agent.refit.learning.robust
     usual = Campaign(SQUARE, seed=0, constraints={"c": 1.0})
-    assert not usual._models.slacks._models["c"].agent.refit.learning.robust
+    assert not usual._surrogates.slacks._models["c"].agent.refit.learning.robust
 
 
 def test_predictions_are_in_the_units_of_values_that_were_drawn_in():

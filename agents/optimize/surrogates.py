@@ -20,7 +20,7 @@ from gpbandits_env.errors import InvalidInput
 LAST_FAILED = 64
 
 
-class Models:
+class Surrogates:
     """The agent of a campaign, models of its constraints and failures, and whether there is noise.
 
     Args:
