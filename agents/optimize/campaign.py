@@ -19,12 +19,12 @@ from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.importance import importance
-from gpbandits_env.agents.optimize.surrogates import Surrogates
+from gpbandits_env.agents.optimize.inputs import by_label, rows
 from gpbandits_env.agents.optimize.noise import NoiseSearch, replicates_of
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import agent_for
-from gpbandits_env.agents.optimize.inputs import by_label, rows
+from gpbandits_env.agents.optimize.surrogates import Surrogates
 from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown

@@ -13,15 +13,15 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.optimize.records import Record
-from gpbandits_env.agents.optimize.space import Space, dense
-from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.optimize.inputs import (
     WITH_CONSTRAINTS,
     constraints_by_name,
     number,
     pair_of,
 )
+from gpbandits_env.agents.optimize.records import Record
+from gpbandits_env.agents.optimize.space import Space, dense
+from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.base import ArmSearch, Search
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch

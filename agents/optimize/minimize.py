@@ -1,18 +1,20 @@
 """Minimize or maximize a function of your own with one call."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of, split
 from gpbandits_env.agents.optimize.file import CampaignFile
-from gpbandits_env.agents.optimize.run import Callback, Context, Found, Parallel, Run
-from gpbandits_env.agents.optimize.space import Space, SpaceSpec, usual_initial
 from gpbandits_env.agents.optimize.inputs import is_value, measured, rows
+from gpbandits_env.agents.optimize.result import OptimizationResult
+from gpbandits_env.agents.optimize.run import Callback, Context, Parallel, Run
+from gpbandits_env.agents.optimize.space import Space, SpaceSpec, usual_initial
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import InvalidInput, one_of, unknown
@@ -29,7 +31,8 @@ ELSEWHERE = {
     "callbacks": "callback",
     "batch_size": "batch",
 }
-# `minimize` and `maximize` spell out their many arguments so that editors and `help` show them.
+
+P, T = ParamSpec("P"), TypeVar("T")
 
 
 def minimize(
@@ -54,7 +57,7 @@ def minimize(
     timeout: float | None = None,
     verbose: bool = False,
     **settings: Any,
-) -> Found:
+) -> OptimizationResult:
     """Find the minimizer of a function in few calls.
 
     Args:
@@ -81,7 +84,7 @@ def minimize(
             to learn it. "returned": ``fun`` returns a pair in place of each value: the value and
             the standard deviation of its noise, which is learned where it is NaN. {"replicates":
             n}: ``fun`` returns the mean of n replicates and its standard error, which few
-            replicates tell roughly: they are drawn to a common one (see `Campaign`).
+            replicates tell roughly: they are shrunk towards a common one (see `Campaign`).
         constraints: a dict of upper bounds by name, a `LinearConstraint` or `NonlinearConstraint`
             of SciPy, or a list of them. Linear ones hold at every point that is called. With a
             dict, ``fun`` returns a pair: its value, and the values of the constraints as a dict or
@@ -112,99 +115,96 @@ def minimize(
 
     Returns:
         x and fun, the best evaluated point and its value; x_iters and func_vals, all points and
-        values in order, including x0 and y0; nfev, success, message; campaign and its agent; see
-        `Found`. With noise, prefer ``recommended``, the point with the best posterior mean.
+        values in order, including x0 and y0; nfev, success, message; campaign and its agent. With
+        noise, prefer ``recommended``, the point with the best posterior mean.
     Raises:
         InvalidInput: a point is out of bounds or a number is out of range, in which case nothing
             was called; or ``fun`` did not return a number, which ends the run whatever ``on_error``
             is.
         UnknownName: there is no such agent or setting.
     """
-    run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
-    options = {"maximize": False, "seed": seed, "n_initial": n_initial, "noise": noise}
-    options["failures"] = failures
-    return _search(run, bounds, agent, (x0, y0), constraints, file, options, settings)
+    return _search(False, locals())
 
 
-def maximize(
-    fun: Callable[[Any], float],
-    bounds: SpaceSpec,
-    agent: str = "ei",
-    *,
-    n_calls: int = 50,
-    n_initial: int | None = None,
-    batch: int = 1,
-    parallel: Parallel = map,
-    seed: int | None = None,
-    callback: Callback | Sequence[Callback] | None = None,
-    noise: float | str | Settings | None = None,
-    constraints: object = None,
-    failures: str = "auto",
-    context: Context | None = None,
-    x0: object = None,
-    y0: Sequence[float] | None = None,
-    file: str | Path | None = None,
-    on_error: str = "raise",
-    timeout: float | None = None,
-    verbose: bool = False,
-    **settings: Any,
-) -> Found:
+def _with_arguments_of(model: Callable[P, T]) -> Callable[[Callable[..., T]], Callable[P, T]]:
+    """Give a function the signature of another, for type checkers, editors and `help`."""
+
+    def given(function: Callable[..., T]) -> Callable[P, T]:
+        function.__signature__ = signature(model)  # type: ignore[attr-defined]
+        return function
+
+    return given
+
+
+@_with_arguments_of(minimize)
+def maximize(*args: Any, **options: Any) -> OptimizationResult:
     """Find the maximizer of a function in few calls; the arguments are those of `minimize`.
 
     The campaign maximizes: all values have the sign of the function, and -inf is a failed call.
     """
-    run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
-    options = {"maximize": True, "seed": seed, "n_initial": n_initial, "noise": noise}
-    options["failures"] = failures
-    return _search(run, bounds, agent, (x0, y0), constraints, file, options, settings)
+    given = signature(minimize).bind(*args, **options)
+    given.apply_defaults()
+    return _search(True, given.arguments)
 
 
-def _search(
-    run: Run,
-    bounds: SpaceSpec,
-    agent: str,
-    given: tuple[object, Sequence[float] | None],
-    constraints: object,
-    file: str | Path | None,
-    options: Plain,
-    settings: Plain,
-) -> Found:
-    """Make the campaign, or continue that of an existing file, and all calls."""
-    _check_arguments("maximize" if options["maximize"] else "minimize", agent, settings)
-    own, others, options["constraints"] = sides_of(constraints)
+def _search(maximize: bool, given: Plain) -> OptimizationResult:
+    """Make the campaign, or continue that of an existing file, and all calls.
+
+    Args:
+        maximize: whether the largest value is best, or the smallest.
+        given: the arguments of `minimize` by name.
+    """
+    run = Run(**{f.name: given[f.name] for f in fields(Run) if f.name in given})
+    _check_settings("maximize" if maximize else "minimize", given["agent"], given["settings"])
+    own, others, constraints = sides_of(given["constraints"])
     if own or others:
         run.fun, run.constrained = WithConstraints(run.fun, own, others), True
-    if isinstance(options["noise"], str):
-        one_of(options["noise"], ("returned",), "noise")
-        run.with_noise, options["noise"] = True, None
-    elif isinstance(options["noise"], Mapping):
-        run.with_noise = True
-    options |= settings
-    space = Space(bounds, split(options["constraints"])[1])
-    if isinstance(run.context, Mapping):
-        Campaign(bounds, agent, **options).check_context(run.context)
-    points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
+    noise = given["noise"]
+    run.with_noise = isinstance(noise, (str, Mapping))
+    if isinstance(noise, str):
+        one_of(noise, ("returned",), "noise")
+    options = {key: given[key] for key in ("agent", "seed", "n_initial", "failures")}
+    options |= {"noise": None if isinstance(noise, str) else noise, "constraints": constraints}
+    options |= {"maximize": maximize, **given["settings"]}
+    space = Space(given["bounds"], split(constraints)[1])
+    worst = -np.inf if maximize else np.inf
+    points, values = _known(space, given["x0"], given["y0"], worst)
     if values and run.constrained:
         raise InvalidInput(
             "with constraints leave out y0, and x0 is called first; to give known values, observe "
             "them in a Campaign"
         )
-    if file is None or not CampaignFile(file).path.exists():
-        if options["n_initial"] is None:
-            options["n_initial"] = min(usual_initial(space), max(1, run.n_calls // 4))
-        campaign = Campaign(bounds, agent, file=file, **options)
-    else:
-        campaign = Campaign.open(file, bounds, agent, **options)
-    known, waiting = points[: len(values)], points[len(values) :]
+    campaign = _campaign(run, space, given["bounds"], given["file"], options)
+    run.made = _observe(campaign, points[: len(values)], values, given["file"])
     seen = [record.params for record in campaign.records]
-    told = [None if np.isnan(value) else value for value in values]  # None for a failed one
-    held = [record.value for record in campaign.records[: len(known)]]
-    if values and not seen:
+    return run.finish(campaign, _not_in(seen, points[len(values) :]))
+
+
+def _campaign(
+    run: Run, space: Space, bounds: SpaceSpec, file: str | Path | None, options: Plain
+) -> Campaign:
+    """A new campaign, or that of an existing file."""
+    if isinstance(run.context, Mapping):  # before there is a file
+        Campaign(bounds, **options).check_context(run.context)
+    if file is not None and CampaignFile(file).path.exists():
+        return Campaign.open(file, bounds, **options)
+    if options["n_initial"] is None:
+        options["n_initial"] = min(usual_initial(space), max(1, run.n_calls // 4))
+    return Campaign(bounds, file=file, **options)
+
+
+def _observe(
+    campaign: Campaign, known: Sequence[Plain], values: Sequence[float], file: str | Path | None
+) -> int:
+    """Tell a new campaign what is known; return the number of calls of earlier runs."""
+    records = campaign.records
+    if known and not records:
         campaign.observe_all(known, values)
-    elif seen[: len(known)] != known or held != told:
+        return 0
+    told = [(p, None if np.isnan(v) else v) for p, v in zip(known, values, strict=True)]
+    if [(record.params, record.value) for record in records[: len(known)]] != told:
         raise InvalidInput(f"{file} holds a campaign with other known points x0 or values y0")
-    run.made = max(0, len(seen) - len(known)) - len(campaign.pending)
-    return run.finish(campaign, _not_in(seen, waiting))
+    return len(records) - len(known) - len(campaign.pending)
 
 
 def _not_in(seen: Sequence[Plain], points: Sequence[Plain]) -> list[Plain]:
@@ -218,11 +218,11 @@ def _not_in(seen: Sequence[Plain], points: Sequence[Plain]) -> list[Plain]:
     return found
 
 
-def _check_arguments(call: str, agent: str, settings: Settings) -> None:
-    """Raise an error for unknown arguments and settings, before anything is called."""
+def _check_settings(call: str, agent: str, settings: Settings) -> None:
+    """Raise an error for settings that the agent does not have."""
     if "maximize" in settings:
         raise InvalidInput("leave out maximize: call `minimize` or `maximize`")
-    own = list(inspect.signature(minimize).parameters)[:-1]
+    own = list(signature(minimize).parameters)[:-1]
     known = {*settings_of(agent), *OVERRIDES} - {"batch_size"}
     for key in settings:
         if key not in known:
@@ -230,8 +230,8 @@ def _check_arguments(call: str, agent: str, settings: Settings) -> None:
             raise unknown(f"argument of {call}", key, [*own, *known], hint, ELSEWHERE.get(key))
 
 
-def _given(
-    space: Space, x0: object, y0: Sequence[float] | None, *, worst: float
+def _known(
+    space: Space, x0: object, y0: Sequence[float] | None, worst: float
 ) -> tuple[list[Plain], list[float]]:
     """The points x0 by name, and their values y0, which are empty if x0 is to be evaluated."""
     if x0 is None and y0 is not None:

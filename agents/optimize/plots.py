@@ -4,7 +4,7 @@ Each function returns a figure of matplotlib, which a notebook shows and ``figur
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,9 +14,12 @@ from matplotlib.ticker import MaxNLocator
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Dimension, Params
-from gpbandits_env.agents.optimize.run import Found
+from gpbandits_env.agents.optimize.result import OptimizationResult
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, one_of, shown
+
+# What can be plotted.
+Plotted: TypeAlias = OptimizationResult | Campaign
 
 # The number of values along a dimension in a slice, and in each direction of a pair.
 ALONG, ACROSS = 101, 41
@@ -24,7 +27,7 @@ ALONG, ACROSS = 101, 41
 MOST_PAIRED = 5
 
 
-def convergence(found: Found | Campaign) -> Figure:
+def convergence(found: Plotted) -> Figure:
     """All values in the order of their evaluation, and the best so far where constraints hold.
 
     Args:
@@ -51,7 +54,7 @@ def convergence(found: Found | Campaign) -> Figure:
     return figure
 
 
-def slices(found: Found | Campaign, at: object = None) -> Figure:
+def slices(found: Plotted, at: object = None) -> Figure:
     """The belief along each dimension through one point, with two standard deviations.
 
     Points that violate a linear constraint are left out, here and in `pairs`.
@@ -76,7 +79,7 @@ def slices(found: Found | Campaign, at: object = None) -> Figure:
     return figure
 
 
-def pairs(found: Found | Campaign, names: Sequence[str] | None = None, at: object = None) -> Figure:
+def pairs(found: Plotted, names: Sequence[str] | None = None, at: object = None) -> Figure:
     """The posterior mean over each pair of dimensions through one point, and the evaluations.
 
     Args:
@@ -111,7 +114,7 @@ def pairs(found: Found | Campaign, names: Sequence[str] | None = None, at: objec
     return figure
 
 
-def _campaign(found: Found | Campaign) -> Campaign:
+def _campaign(found: Plotted) -> Campaign:
     campaign = found if isinstance(found, Campaign) else found.campaign
     if all(record.value is None for record in campaign.records):
         raise InvalidInput("there is nothing to plot yet: no evaluation has a value")

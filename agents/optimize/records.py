@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.inputs import constraints_by_name, measured, number, single
+from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, Plain, State, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, optional, shown
 

@@ -11,87 +11,21 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 from tqdm.auto import tqdm
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.records import Record, Suggestion
 from gpbandits_env.agents.optimize.inputs import WITH_CONSTRAINTS, WITH_NOISE, pair_of
-from gpbandits_env.arrays import Array, flag, positive, whole
-from gpbandits_env.display import counted, in_short
+from gpbandits_env.agents.optimize.records import Record, Suggestion
+from gpbandits_env.agents.optimize.result import OptimizationResult
+from gpbandits_env.arrays import flag, positive, whole
+from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput, one_of, shown
-
-
-class Found(OptimizeResult):
-    """What was found: SciPy's `OptimizeResult`, and what the agent believes of the function.
-
-    Attributes:
-        x: the best evaluated point, in the form that the function takes; None without a value.
-        fun: its value; NaN without a value.
-        x_iters: all points in order, including those known beforehand.
-        func_vals: their values, (n,); NaN for failed calls.
-        nfev: the number of calls.
-        success: whether there is a value.
-        message: why the run ended.
-        campaign: the `Campaign`, which can continue.
-        agent: its agent.
-    """
-
-    @property
-    def recommended(self) -> Any:
-        """The evaluated point with the best posterior mean, in the form of x; see `Campaign`."""
-        params = self["campaign"].recommended
-        return None if params is None else self["campaign"].space.shaped(params)
-
-    def recommend(self, context: Params) -> Any:
-        """The point with the best posterior mean in a context, in the form of x; see `Campaign`."""
-        return self["campaign"].space.shaped(self["campaign"].recommend(context))
-
-    def predict(self, points: object) -> tuple[Array, Array]:
-        """Posterior mean and standard deviation at points; see `Campaign.predict`."""
-        return self["campaign"].predict(points)
-
-    def importance(self, *, total: bool = False) -> dict[str, float]:
-        """How much each dimension matters; see `Campaign.importance`."""
-        return self["campaign"].importance(total=total)
-
-    def __repr__(self) -> str:
-        campaign: Campaign = self["campaign"]
-        kind, best = "maximum" if campaign.maximize else "minimum", campaign.best
-        found = "none" if best is None else f"{in_short(best.value)} at {_listed(best.params)}"
-        shares = sorted(campaign.importance().items(), key=lambda item: -item[1])
-        counts = f"{len(campaign.failed)} failed, {len(campaign.pending)} pending"
-        return "\n".join(
-            [
-                f"{kind}: {found}",
-                f"recommended: {_advice(campaign)}",
-                f"importance: {', '.join(f'{name} {share:.2f}' for name, share in shares)}",
-                f"calls: {self['nfev']}, {counts}; {self['message']}",
-                f"campaign: {campaign!r}",
-            ]
-        )
-
-    __str__ = __repr__
-
-
-def _advice(campaign: Campaign) -> str:
-    best, advised = campaign.best, campaign.recommended
-    if best is None or advised is None:
-        return "none"
-    mean, sd = (float(moment[0]) for moment in campaign.predict(advised))
-    where = "the same point" if advised == best.params else _listed(advised)
-    return f"{where}, where the mean is {in_short(mean)} +- {sd:.2g}"
-
-
-def _listed(params: Params) -> str:
-    return ", ".join(f"{name} = {in_short(value)}" for name, value in params.items())
-
 
 Map: TypeAlias = Callable[[Callable[[Any], object], Iterable[object]], Iterable[object]]
 # How calls are made: a map, an executor, or the number of worker processes.
 Parallel: TypeAlias = Map | Executor | int
-Callback: TypeAlias = Callable[[Found], object]
+Callback: TypeAlias = Callable[[OptimizationResult], object]
 # The values of dimensions that are observed and not chosen, or what reads them now.
 Context: TypeAlias = Params | Callable[[], Params]
 
@@ -149,12 +83,11 @@ class Run:
         given: Any = () if self.callback is None else self.callback
         several = isinstance(given, (list, tuple)) and not callable(given)
         self.callbacks: list[Callback] = list(given) if several else [given]
-        called: list[tuple[str, object]] = [
-            ("fun", self.fun),
-            *(("callback", one) for one in self.callbacks),
-        ]
+        _check_callable("fun", self.fun)
+        for one in self.callbacks:
+            _check_callable("callback", one)
         if self.context is not None and not isinstance(self.context, Mapping):
-            called.append(("context", self.context))
+            _check_callable("context", self.context, "a dict or ")
         parallel = self.parallel
         self._map: Map | None = None
         self._executor: Executor | None = None  # unless it is a number of workers
@@ -164,29 +97,22 @@ class Run:
         elif isinstance(parallel, (int, np.integer)):
             self._width = os.cpu_count() or 1 if parallel == -1 else whole(parallel, "parallel")
         else:
+            _check_callable("parallel", parallel, "a number, an executor or ")
             self._map = _in_turn if parallel is map else parallel
-            called.append(("parallel", parallel))
-        for name, one in called:
-            if not callable(one):
-                kind = {"context": "a dict or ", "parallel": "a number, an executor or "}
-                raise InvalidInput(
-                    f"{name} must be {kind.get(name, '')}a function, got {shown(one)}"
-                )
 
-    def finish(self, campaign: Campaign, waiting: Sequence[Params]) -> Found:
+    def finish(self, campaign: Campaign, waiting: Sequence[Params]) -> OptimizationResult:
         """Make all calls; an exception that ends them carries the result so far.
 
         Args:
             campaign: the campaign that chooses the points and receives the values. Its pending
                 evaluations are made first.
             waiting: the points to evaluate next.
-        Raises:
-            InvalidInput: a value is no number, or the number of values is wrong.
         """
-        self.campaign = campaign
-        self._begun = [Suggestion(record.id, record.params) for record in campaign.pending]
-        self._waiting, self._stopped = list(waiting), ""
+        self.campaign, self._stopped = campaign, ""
+        begun = [Suggestion(record.id, record.params) for record in campaign.pending]
+        self._given: list[Suggestion | Params] = [*begun, *waiting]
         self._end = None if self.timeout is None else time.monotonic() + self.timeout
+        self._call = _Guarded(self.fun) if self.on_error == "fail" else self.fun
         try:
             with tqdm(
                 total=self.n_calls, initial=self.made, disable=not self.verbose, unit="call"
@@ -213,10 +139,9 @@ class Run:
 
     def _call_in_batches(self, call: Map) -> None:
         """Evaluate ``batch`` points at a time; each value is recorded as it arrives."""
-        fun = self._guarded()
         while self._goes_on(self.made):
             points = self._next(min(self.batch, self.n_calls - self.made))
-            values = call(fun, [self.campaign.space.shaped(p.params) for p in points])
+            values = call(self._call, [self.campaign.space.shaped(p.params) for p in points])
             for point, value in zip(points, values, strict=True):  # `parallel` gives one for each
                 self._close(point.id, value)
             self._report()
@@ -228,10 +153,8 @@ class Run:
             while True:
                 while len(running) < self._width and self._goes_on(self.made + len(running)):
                     (point,) = self._next(1)
-                    call = self._pool().submit(
-                        self._guarded(), self.campaign.space.shaped(point.params)
-                    )
-                    running[call] = point
+                    shaped = self.campaign.space.shaped(point.params)
+                    running[self._pool().submit(self._call, shaped)] = point
                 if not running:
                     return
                 done = wait(running, return_when=FIRST_COMPLETED).done
@@ -272,17 +195,15 @@ class Run:
         """Whether a further call may begin after so many."""
         if self._end is not None and not self._stopped and time.monotonic() >= self._end:
             self._stopped = f"the time budget of {self.timeout:g} s was used"
-        given = self._begun or self._waiting or self.context is not None
-        if not (given or self._stopped) and self.campaign.exhausted:
+        known = self._given or self.context is not None
+        if not (known or self._stopped) and self.campaign.exhausted:
             self._stopped = "all combinations were called, and the values have no noise"
         return not self._stopped and begun < self.n_calls
 
     def _next(self, count: int) -> list[Suggestion]:
         """The next points: those begun by an earlier run, those given, then suggestions."""
-        points, self._begun = self._begun[:count], self._begun[count:]
-        given = self._waiting[: count - len(points)]
-        self._waiting = self._waiting[len(given) :]
-        points += [self.campaign.expect(params) for params in given]
+        given, self._given = self._given[:count], self._given[count:]
+        points = [p if isinstance(p, Suggestion) else self.campaign.expect(p) for p in given]
         if count > len(points):
             context = self.context() if callable(self.context) else self.context
             if context is None and self.context is not None:  # a forgotten `return`
@@ -296,13 +217,14 @@ class Run:
             record = self._recorded(id, value)
         finally:  # a value that could not be saved is kept, and a wrong one is not
             self.made += self.campaign.records[id].status != "pending"
+        best = self.campaign.best and self.campaign.best.value
         which, at = f"call {self.made} of {self.n_calls}", record.params
         if record.status == "failed":
             LOGGER.warning("%s failed at %s: %s", which, at, record.reason)
         else:
-            best = self.campaign.best
-            level = None if best is None else best.value
-            LOGGER.info("%s: %.6g at %s; best %s", which, record.value, at, level)
+            LOGGER.info("%s: %.6g at %s; best %s", which, record.value, at, best)
+        if best is not None:
+            self._bar.set_postfix(best=f"{best:.6g}", refresh=False)
         self._bar.update()
 
     def _recorded(self, id: int, value: Any) -> Record:
@@ -313,32 +235,17 @@ class Run:
         return self.campaign.tell(id, told, noise=noise, constraints=constraints)
 
     def _report(self) -> None:
-        """Show the best value, and call the callbacks with the result so far."""
-        best = self.campaign.best
-        if best is not None:
-            self._bar.set_postfix(best=f"{best.value:.6g}")
+        """Call the callbacks with the result so far."""
         if self.callbacks:
             result = self._result(self._stopped or "stopped by the callback")
             wishes = [callback(result) for callback in self.callbacks]  # all of them are called
             if any(wishes):
                 self._stopped = result.message
 
-    def _guarded(self) -> Callable[[Any], object]:
-        return _Guarded(self.fun) if self.on_error == "fail" else self.fun
+    def _result(self, message: str) -> OptimizationResult:
+        return OptimizationResult.of(self.campaign, self.made, message)
 
-    def _result(self, message: str) -> Found:
-        """The result so far."""
-        campaign, space, best = self.campaign, self.campaign.space, self.campaign.best
-        values = [np.nan if r.value is None else r.value for r in campaign.records]
-        made: Any = Found  # a dict; SciPy declares no fields
-        return made(
-            x=None if best is None else space.shaped(best.params),
-            fun=np.nan if best is None else best.value,
-            x_iters=[space.shaped(r.params) for r in campaign.records],
-            func_vals=np.array(values),
-            nfev=self.made,
-            success=best is not None,
-            message=message,
-            agent=campaign.agent,
-            campaign=campaign,
-        )
+
+def _check_callable(name: str, given: object, kind: str = "") -> None:
+    if not callable(given):
+        raise InvalidInput(f"{name} must be {kind}a function, got {shown(given)}")
