@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -35,48 +36,55 @@ class Policy:
         Raises:
             InvalidInput: the observation has another form.
         """
+        observed, single = self._read(observation, episode_start)
+        # All copies are made first, so that no instance's stream depends on another's draws.
+        while len(self._agents) < len(observed):
+            self._agents.append(self._another())
+        agents = self._agents[: len(observed)]
+        chosen = [self._act(*each) for each in zip(agents, observed, strict=True)]
+        if "observed" not in observation:
+            return chosen[0] if single else np.stack(chosen)
+        wanted = [agent.informative(a) for agent, a in zip(agents, chosen, strict=True)]
+        return (chosen[0], wanted[0]) if single else (np.stack(chosen), np.stack(wanted))
+
+    def _read(
+        self, observation: Mapping[str, ArrayLike], episode_start: ArrayLike | None
+    ) -> tuple[list[tuple[Any, ...]], bool]:
+        """The checked arguments of `_act` for each instance, and whether there is only one."""
         check_form(observation)
-        rewards = finite_array(observation["rewards"], "rewards")
+        rewards, keys = (
+            finite_array(observation["rewards"], "rewards"),
+            ("actions", "round", "context"),
+        )
+        single = rewards.ndim == 1
         try:
-            actions, rounds = np.asarray(observation["actions"]), np.asarray(observation["round"])
-            contexts = np.asarray(observation["context"]) if "context" in observation else None
+            given = [np.asarray(observation[key]) for key in keys if key in observation]
         except ValueError as error:
             raise InvalidInput(f"actions, round and context must be arrays: {error}") from None
-        single = rewards.ndim == 1
         if single:
-            actions, rewards, rounds = actions[None], rewards[None], rounds[None]
+            rewards, *given = (array[None] for array in (rewards, *given))
+        actions, rounds, *contexts = given
         if rewards.ndim != 2 or actions.shape[:2] != rewards.shape:
             raise InvalidInput(
                 f"rewards must have shape (m,) or (B, m), one per action, got {rewards.shape} "
                 f"for actions {actions.shape}"
             )
-        counts = _rounds(rounds, len(rewards), episode_start)
+        counts, first = _rounds(rounds, len(rewards), episode_start), self._agents[0]
         arrived = mask_in(observation, "arrived", rewards.shape)
-        m = self._agents[0].problem.batch_size
-        seen = mask_in(observation, "observed", rewards[:, :m].shape)
-        for each in actions:  # before any agent changes
-            self._agents[0].problem.domain.check(each)
-        if contexts is not None:
-            contexts = contexts[None] if single else contexts
-            if not contexts.ndim or len(contexts) != len(rewards):
+        seen = mask_in(observation, "observed", rewards[:, : first.batch_size].shape)
+        for each in actions:
+            first.problem.domain.check(each)
+        for context in contexts:
+            if not context.ndim or len(context) != len(rewards):
                 raise InvalidInput(
                     f"context must have one entry for each of {len(rewards)} instances, got shape "
-                    f"{contexts.shape}"
+                    f"{context.shape}"
                 )
-            for each in contexts:
-                self._agents[0].checked_context(each)
-        # All copies are made first, so that no instance's stream depends on another's draws.
-        while len(self._agents) < len(rewards):
-            self._agents.append(self._another())
-        none = [None] * len(rewards)
-        parts = (none if part is None else part for part in (contexts, seen, arrived))
-        observed = zip(counts, actions, rewards, *parts, strict=True)
-        chosen = [self._act(*each) for each in zip(self._agents, observed, strict=False)]
-        together = chosen[0] if single else np.stack(chosen)
-        if seen is None:
-            return together
-        wanted = [agent.informative(a) for agent, a in zip(self._agents, chosen, strict=False)]
-        return together, wanted[0] if single else np.stack(wanted)
+            for each in context:
+                first.checked_context(each)
+        parts = [*(contexts or [None]), seen, arrived]
+        each_part = [repeat(None) if part is None else part for part in parts]
+        return list(zip(counts, actions, rewards, *each_part, strict=False)), single
 
     def _act(self, agent: Any, observed: Sequence[Any]) -> Points:
         round_, actions, rewards, context, *masks = observed

@@ -1,10 +1,9 @@
-"""The base of all adapters, which pass all data to another library at every `ask`."""
+"""What all adapters share: they pass all data to another library at every `ask`."""
 
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import RLock
 from types import ModuleType
 
@@ -15,14 +14,11 @@ from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import Array, Points, State, finite_array
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, optional
-from gpbandits_env.gp.kernels.kernel import Lengthscale
 from gpbandits_env.problem import Problem
 
 # Held while another library runs: warning filters, torch's generator and Optuna's logging belong
 # to the whole process, so only one thread may change them at a time.
 _others = RLock()
-# The smoothness of the kernels that other libraries also have.
-NU = {"se": np.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 
 
 @contextmanager
@@ -91,33 +87,6 @@ class Adapter(Agent):
             raise InvalidInput("the numbers of rewards and actions in the snapshot differ")
         super()._restore(state)
         self._actions, self._rewards = actions.copy(), rewards.copy()
-
-
-@dataclass(frozen=True)
-class StationaryModel:
-    """The model of a problem for libraries with stationary kernels; nu is the smoothness."""
-
-    nu: float
-    lengthscale: Lengthscale
-    variance: float
-    noise_var: float
-    mean: float
-
-    @classmethod
-    def of(cls, problem: Problem, library: str) -> "StationaryModel":
-        """The model of a problem; raises `InvalidInput` for other kernels or a mean per arm."""
-        kernel = problem.kernel.radial
-        if kernel is None or kernel.type_name not in NU:
-            raise InvalidInput(
-                f"{library} supports only the kernels {', '.join(NU)}, and that of the problem is "
-                "another one: give the agent kernel={'type': 'matern52', 'lengthscale': ...}"
-            )
-        if isinstance(problem.prior_mean, np.ndarray):
-            raise InvalidInput(
-                f"{library} supports only one prior mean for all arms: give the agent a prior_mean"
-            )
-        nu = NU[kernel.type_name]
-        return cls(nu, kernel.lengthscale, kernel.variance, problem.noise_var, problem.prior_mean)
 
 
 def imported(module: str, extra: str) -> ModuleType:

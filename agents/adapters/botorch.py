@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from gpbandits_env.agents.adapters.adapter import Adapter, StationaryModel, imported
+from gpbandits_env.agents.adapters.adapter import Adapter, imported
 from gpbandits_env.arrays import Array, Points, flag, positive, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, one_of
@@ -21,6 +21,8 @@ from gpbandits_env.problem import Problem
 
 # With larger rewards, BoTorch's weights of the starting points overflow.
 MOST_REWARD = 1e100
+# The kernels that BoTorch also has, with their smoothness.
+NU = {"se": np.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 
 
 class BoTorch(Adapter):
@@ -57,7 +59,15 @@ class BoTorch(Adapter):
         self._beta, self._learns = positive(beta, "beta", zero=True), flag(learn, "learn")
         self._starts, self._samples = whole(starts, "starts"), whole(samples, "samples")
         self._candidates = whole(candidates, "candidates", 2)
-        self._given = StationaryModel.of(problem, "BoTorch")
+        if problem.kernel.radial is None or problem.kernel.radial.type_name not in NU:
+            raise InvalidInput(
+                f"BoTorch supports only the kernels {', '.join(NU)}, and that of the problem is "
+                "another one: give the agent kernel={'type': 'matern52', 'lengthscale': ...}"
+            )
+        if isinstance(problem.prior_mean, np.ndarray):
+            raise InvalidInput(
+                "BoTorch supports only one prior mean for all arms: give the agent a prior_mean"
+            )
         imported("botorch", "botorch")
 
     def _learn(self, actions: Points, rewards: Array) -> None:
@@ -89,18 +99,19 @@ class BoTorch(Adapter):
             model = SingleTaskGP(x, y, input_transform=Normalize(x.shape[1], bounds=corners))
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             return model
-        given = self._given
-        ell = torch.tensor(given.lengthscale, dtype=torch.float64)
+        given, problem = self.problem.kernel.radial, self.problem
+        assert given is not None
+        nu, ell = NU[given.type_name], torch.tensor(given.lengthscale, dtype=torch.float64)
         dims = x.shape[1] if ell.ndim else None
         shape = (
             kernels.RBFKernel(ard_num_dims=dims)
-            if np.isinf(given.nu)
-            else kernels.MaternKernel(given.nu, ard_num_dims=dims)
+            if np.isinf(nu)
+            else kernels.MaternKernel(nu, ard_num_dims=dims)
         )
         kernel, mean = kernels.ScaleKernel(shape).double(), means.ConstantMean().double()
         shape.lengthscale, kernel.outputscale = ell, given.variance
-        mean.constant = torch.tensor(given.mean, dtype=torch.float64)
-        noise = torch.full_like(y, max(given.noise_var, 1e-8))
+        mean.constant = torch.tensor(problem.prior_mean, dtype=torch.float64)
+        noise = torch.full_like(y, max(problem.noise_var, 1e-8))
         model = SingleTaskGP(
             x, y, noise, covar_module=kernel, mean_module=mean, outcome_transform=None
         )

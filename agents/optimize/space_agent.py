@@ -9,6 +9,7 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
+from gpbandits_env.agents.action_map import CandidateMap
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -338,25 +339,19 @@ def agent_for(
     assert isinstance(agent, GPAgent)
     if agent.forgetting is None and agent.refit is None:
         agent.log = ObservationLog(None)  # all data, which take less storage than the posterior
-    # The coordinates of an embedding are not those of the space.
-    own = space.dim > len(space.dimensions) and agent.action_map.inner.domain == space.domain
-    if usual and own and agent.refit is not None and agent.refit.learning.ard:
-        given["learn"] = replace(agent.refit.learning, ard=space.groups)
-        agent = make(name, problem, seed=seed, **given)
-        assert isinstance(agent, GPAgent)
-    # Known, spread and rounded points may lie anywhere, so the agent must accept any point.
-    middle = space.cube.snap(np.full((1, space.dim), 1.0 / math.pi))[0]
-    anywhere = 0 if space.domain.finite else middle
-    try:
-        agent.action_map.points(np.array([anywhere]))
-    except InvalidInput as error:
+    # The options of a choice share a lengthscale. An embedding, which only the agent knows, has
+    # other coordinates.
+    refit = agent.refit
+    if usual and refit is not None and refit.learning.ard and refit.domain == space.domain:
+        refit.learning = replace(refit.learning, ard=space.groups)
+    if isinstance(agent.action_map, CandidateMap):
         raise InvalidInput(
             f"{name!r} with these settings cannot run a campaign in this space: it accepts "
             "observations only at its own candidates, but the points of a campaign may lie "
             "anywhere; use an agent that accepts any point (ei, gp-ucb, ts, ...), without "
             "candidates, a Nystrom posterior and a temporal kernel, or a space of at most "
             f"{MOST_ARMS} combinations"
-        ) from error
+        )
     return agent
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, minimize
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, minimize, space_agent
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import agent_for
 from gpbandits_env.agents.registry import AGENTS
@@ -209,6 +209,24 @@ def test_an_embedding_learns_one_lengthscale_of_each_own_coordinate():
         (suggestion,) = campaign.ask()
         campaign.tell(suggestion.id, suggestion.params["x"])
     assert len(set(campaign.agent.refit.model.kernel.lengthscale)) == 2
+
+
+def test_an_agent_whose_model_has_fewer_coordinates_runs_among_choices():
+    """The options of a choice share no lengthscale there, because its coordinates change."""
+    space = {"x": (0.0, 1.0), "kind": Choice(("a", "b", "c")), "n": Integer(1, 9000)}
+    campaign = Campaign(space, "dropout-ucb", seed=0, d=2, n_initial=3)
+    for _ in range(6):
+        (suggestion,) = campaign.ask()
+        campaign.tell(suggestion.id, suggestion.params["x"])
+    assert len(campaign.agent.learned[-1]["lengthscale"]) == 2
+
+
+def test_a_campaign_makes_its_agent_once(monkeypatch):
+    made = []
+    real = space_agent.make
+    monkeypatch.setattr(space_agent, "make", lambda *a, **k: made.append(a) or real(*a, **k))
+    Campaign({"x": (0.0, 1.0), "kind": Choice(("a", "b", "c"))}, seed=0)
+    assert len(made) == 1
 
 
 def test_a_kernel_acts_on_the_unit_cube():
