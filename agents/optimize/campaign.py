@@ -1,8 +1,7 @@
-"""A campaign: ask and tell for real evaluations.
+"""A campaign: ask and tell for real evaluations, which survives the end of the process in a file.
 
 Several suggestions may be pending at once, and values may arrive late or never. Some values may be
-known in advance, and time may be clock time. Parameters may be integers or choices. A campaign in a
-file survives the end of the process.
+known in advance, and time may be clock time.
 """
 
 from collections.abc import Sequence
@@ -18,15 +17,14 @@ from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import CampaignFile
-from gpbandits_env.agents.optimize.importance import importance
 from gpbandits_env.agents.optimize.inputs import by_label, rows
 from gpbandits_env.agents.optimize.noise import NoiseSearch, replicates_of
+from gpbandits_env.agents.optimize.queries import CampaignQueries
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import agent_for
 from gpbandits_env.agents.optimize.surrogates import Surrogates
-from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
-from gpbandits_env.display import Displayed
+from gpbandits_env.arrays import Plain, Settings, State, flag, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import described, no_user_code
 
@@ -34,19 +32,16 @@ from gpbandits_env.specs import described, no_user_code
 MOST_TRIED = 64
 
 
-class Campaign(Displayed):
+class Campaign(CampaignQueries):
     """An agent, its suggestions and their results.
 
     Until there are ``n_initial`` evaluations, suggestions are spread over the space (a shifted
     Sobol sequence). Later ones are chosen by the agent. It conditions the variance on pending
     points and on the last failed ones and keeps the mean, so that new suggestions avoid these
-    points. Once an evaluation has failed, scores are multiplied by the probability of success under
-    a model of which evaluations fail; it is 0 at points that failed, unless by chance. While all
-    values are equal, suggestions are spread further. If the noise is neither given nor negligible,
-    EI and agents that draw samples have the best point evaluated once more, and explore more if the
-    two values differ (see `noise`). A pending point is not suggested again unless the values have
-    noise, and no point at all once a repeated evaluation has returned the same value, or with
-    ``noise=0``; suggestions are spread further instead.
+    points. Once an evaluation has failed, scores are multiplied by the probability of success
+    (`Failures`). While all values are equal, suggestions are spread further. If the noise is
+    neither given nor negligible, the best point may be evaluated once more (`NoiseSearch`). Without
+    noise no point is suggested again; suggestions are spread further instead.
 
     Args:
         space: the dimensions by name; see `Space`.
@@ -57,7 +52,7 @@ class Campaign(Displayed):
             chooses. By default it is 2 d + 2 for d dimensions, at most half of the combinations.
         noise: the standard deviation of the noise in the units of the values, at least 0; None to
             learn it. {"replicates": n} if values are means of n replicates that are told with their
-            standard errors, which are then drawn to a common one (`noise.pooled`).
+            standard errors, which are then shrunk towards a common one (`noise.pooled`).
         constraints: a dict, a `LinearConstraint` of SciPy, or a list of them. Linear ones hold at
             every suggestion; see `Space`. The dict has the upper bounds of black-box constraints
             c(x) <= b by name, whose values are told with each value. Each has a model, the
@@ -71,13 +66,10 @@ class Campaign(Displayed):
         settings: the settings of the agent, and kernel, noise_var and prior_mean; for the defaults,
             and the unit cube on which a kernel acts, see `space_agent.agent_for`.
 
-    Attributes:
-        agent: the agent in its present state; its posterior is over ``space.domain``.
-
     Raises:
-        UnknownName: there is no such agent or setting.
         InvalidInput: the agent has no posterior, a setting is out of range, the file exists
-            already, or a setting cannot be saved in a file.
+            already, or a setting cannot be saved in a file. A method that raises it leaves the
+            campaign unchanged.
         StoreError: the file cannot be written. Methods raise it too if a change cannot be saved.
             The change is kept in memory and saved with the next one, but a file that another
             process has written is never overwritten.
@@ -130,24 +122,8 @@ class Campaign(Displayed):
             self._file.refuse_old()
             self._save()
 
-    def _facts(self) -> Settings:
-        best, statuses = self.best, [record.status for record in self.records]
-        return {
-            "dimensions": ", ".join(self.space.dimensions),
-            "agent": self._declared["agent"],
-            "maximize": self.maximize,
-            "done": statuses.count("done"),
-            "pending": statuses.count("pending") or None,
-            "failed": statuses.count("failed") or None,
-            "best": None if best is None else best.value,
-        }
-
     def ask(
-        self,
-        n: int = 1,
-        *,
-        time: float | None = None,
-        context: Params | None = None,
+        self, n: int = 1, *, time: float | None = None, context: Params | None = None
     ) -> list[Suggestion]:
         """The next n suggestions, which are pending until they have a value or fail.
 
@@ -158,9 +134,7 @@ class Campaign(Displayed):
             time: the time of their evaluation, not before ``now``. Correlations with past data
                 decay until then.
         Raises:
-            InvalidInput: a number is out of range, the agent supports no context, or a value of the
-                context is outside its dimension. The campaign is unchanged.
-            UnknownName: the context names a dimension that does not exist.
+            InvalidInput: the agent supports no context.
         """
         count = whole(n, "n")
         given = None if context is None else self.check_context(context)
@@ -184,7 +158,7 @@ class Campaign(Displayed):
         constraints: Limits = None,
         time: float | None = None,
     ) -> Record:
-        """Report the value of a pending evaluation; NaN means that it failed.
+        """Report the value of a pending evaluation.
 
         Args:
             id: the id of the suggestion.
@@ -198,18 +172,13 @@ class Campaign(Displayed):
                 correlations with past data are multiplied by (1 - epsilon)^(dt / 2). Without a
                 time, one unit passes.
         Raises:
-            InvalidInput: no evaluation with that id is pending, the value is no number or the
-                other infinity, or the time is before now. The campaign is unchanged.
+            InvalidInput: the value is no number or the other infinity, or the time is before now.
         """
         record = self._measured(self._log.pending(id), value, constraints, noise)
         return self._close([record], time, counts=True)[0]
 
     def fail(self, id: int, reason: str = "") -> Record:
-        """Record that a pending evaluation failed; the agent observes nothing.
-
-        Raises:
-            InvalidInput: no evaluation with that id is pending.
-        """
+        """Record that a pending evaluation failed; the agent observes nothing."""
         record = replace(self._log.pending(id), status="failed", reason=str(reason))
         return self._close([record])[0]
 
@@ -231,18 +200,12 @@ class Campaign(Displayed):
             noise: as in `tell`.
             constraints: as in `tell`.
             time: as in `tell`; without one, no time passes.
-        Raises:
-            InvalidInput: params lie outside the space, or as in `tell`. The campaign is unchanged.
         """
         record = self._log.new(self.space.check(params))
         return self._close([self._measured(record, value, constraints, noise)], time)[0]
 
     def observe_all(
-        self,
-        params: Any,
-        values: Any,
-        constraints: Any = None,
-        noise: Any = None,
+        self, params: Any, values: Any, constraints: Any = None, noise: Any = None
     ) -> list[Record]:
         """Report many values that were not suggested; faster than one call of `observe` for each.
 
@@ -253,9 +216,6 @@ class Campaign(Displayed):
                 table with a column for each.
             noise: the standard deviation of the noise of each value, as in `tell`; None or NaN
                 where it is unknown.
-        Raises:
-            InvalidInput: the numbers of params, values, constraints and noise differ, or as in
-                `observe`. The campaign is unchanged.
         """
         given, start = self.space.check_all(params), len(self.records)
         told = self._one_each(values, "values", len(given))
@@ -265,28 +225,19 @@ class Campaign(Displayed):
         return self._close(list(map(self._measured, new, told, limits, sds)))
 
     def correct(
-        self,
-        id: int,
-        value: float,
-        *,
-        noise: float | None = None,
-        constraints: Limits = None,
+        self, id: int, value: float, *, noise: float | None = None, constraints: Limits = None
     ) -> Record:
         """Replace the value of an evaluation that is done or failed; the agent learns all anew.
 
-        The agent forgets its data and then observes all values, with their times; its generator and
-        the number of rounds stay as they are. The value of an evaluation that had failed counts as
-        observed now. Cost: that of `observe_all`, or with an agent that forgets, that of telling
-        all values.
+        Its generator and the number of rounds stay as they are. The value of an evaluation that had
+        failed counts as observed now. Cost: that of `observe_all`, or with an agent that forgets,
+        that of telling all values.
 
         Args:
             id: the id of the evaluation.
             value: the right value, as in `tell`; NaN means that the evaluation failed.
             noise: the standard deviation of its noise; by default the one told before.
             constraints: the right values of the constraints; by default those told before.
-        Raises:
-            InvalidInput: no evaluation with that id is done or failed, or as in `tell`. The
-                campaign is unchanged.
         """
         old = self._log.ended(id)
         if constraints is None and old.constraints:
@@ -299,140 +250,20 @@ class Campaign(Displayed):
         return found
 
     def expect(self, params: Params | Sequence[Any]) -> Suggestion:
-        """Register an evaluation in progress that was not suggested; it is pending from now on.
+        """Register an evaluation in progress that was not suggested, with params as in `observe`.
 
-        Args:
-            params: as in `observe`.
-        Raises:
-            InvalidInput: params lie outside the space.
+        It is pending from now on.
         """
         record = self._log.put(self._log.new(self.space.check(params)))
         self._save()
         return Suggestion(record.id, dict(record.params))
-
-    @property
-    def records(self) -> list[Record]:
-        """All evaluations; the index is the id."""
-        return self._log.records
-
-    @property
-    def now(self) -> float:
-        """The present time; without time stamps, the number of observed values."""
-        return self._log.now
-
-    @property
-    def pending(self) -> list[Record]:
-        """The suggestions that have no value yet and have not failed."""
-        return self._log.of("pending")
-
-    @property
-    def failed(self) -> list[Record]:
-        """The evaluations that failed."""
-        return self._log.of("failed")
-
-    @property
-    def best(self) -> Record | None:
-        """The evaluation with the best value so far; the values may be noisy.
-
-        With constraints, it is the best of those whose measured constraints hold; None if there is
-        none.
-        """
-        return self._log.best
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether each of finitely many points was suggested, and repeats would return the same.
-
-        A point that failed by chance counts only once it has a value.
-        """
-        domain, noise, log = self.space.domain, self._surrogates.noise, self._log
-        every = domain.finite and log.n_points >= len(domain.span)
-        if not every or not noise.is_absent or noise.is_present:
-            return False
-        failed = self._surrogates.failures.avoided(log.of("failed"))
-        settled = [*log.of("done"), *log.of("pending"), *failed]
-        return len({repr(record.params) for record in settled}) >= len(domain.span)
-
-    def feasible(self, record: Record) -> bool:
-        """Whether an evaluation has a value and its measured constraints hold."""
-        return self._log.feasible(record)
-
-    @property
-    def recommended(self) -> Plain | None:
-        """The evaluated parameters with the best posterior mean, where constraints likely hold.
-
-        If there are none, as when the agent has discarded its data, they are those of `best`.
-        """
-        found = self._surrogates.recommended()
-        return None if found is None else dict(found.params)
-
-    def predict(self, points: Any) -> tuple[Array, Array]:
-        """What the agent believes of the function, in the units of its values.
-
-        Args:
-            points: n points, each a dict by name or a list of values, or one such point; or a table
-                of pandas or polars with a column for each dimension.
-        Returns:
-            The posterior mean and the standard deviation of the function (n,); those of a measured
-            value include the noise.
-        Raises:
-            InvalidInput: a point has another number of values, or lies outside the space.
-            UnknownName: there is no dimension of some name.
-        """
-        mean, var = self._surrogates.in_space.moments(self._unit(points))
-        return self._log.sign * mean, np.sqrt(var)
-
-    def predict_constraints(self, points: Any) -> dict[str, tuple[Array, Array]]:
-        """The posterior mean and standard deviation (n,) of each constraint, by name.
-
-        Args:
-            points: as in `predict`.
-        Raises:
-            InvalidInput, UnknownName: as in `predict`.
-        """
-        return self._surrogates.slacks.predict(self._unit(points))
-
-    def _unit(self, points: Any) -> Array:
-        """Points of the unit cube, (n, d)."""
-        params = self.space.check_all(points)
-        unit = np.array([self.space.encode(one) for one in params])
-        return unit.reshape(len(params), self.space.dim)
-
-    def importance(self, *, total: bool = False) -> dict[str, float]:
-        """How much each dimension matters: Sobol indices of the posterior mean, in [0, 1].
-
-        They refer to values that are spread over the whole space (logarithmically where a dimension
-        is logarithmic), and are 0 before the first value.
-
-        Args:
-            total: False for the first-order index, the share of the variance that a dimension
-                explains alone; True for the total index, which adds its interactions.
-        """
-        in_space = self._surrogates.in_space
-        return importance(self.space, lambda unit: in_space.moments(unit)[0], flag(total, "total"))
-
-    def to_dataframe(self) -> Any:
-        """All records as a table of pandas (extra ``pandas``), one row per evaluation.
-
-        The columns are id, the dimensions by name, the constraints by name, value, noise, status,
-        time and reason. A dimension with the name of another column is called "params.<name>", and
-        a constraint with the name of a column that is always there "constraints.<name>".
-
-        Raises:
-            MissingExtra: pandas is not installed.
-        """
-        return self._log.to_dataframe()
 
     def snapshot(self) -> State:
         """The state of the campaign and its arguments, as plain data with arrays."""
         return self._log.snapshot() | self._declared | self._surrogates.snapshot()
 
     def restore(self, state: State) -> None:
-        """Continue from a snapshot of a campaign with the same arguments.
-
-        Raises:
-            InvalidInput: the snapshot is invalid. The campaign is unchanged.
-        """
+        """Continue from a snapshot of a campaign with the same arguments."""
         before = self.snapshot()
         try:
             self._restore(state)
@@ -457,12 +288,13 @@ class Campaign(Displayed):
 
         Raises:
             InvalidInput: an option or a setting cannot be saved as JSON.
-            StoreError: the file cannot be written, or it is the campaign's own file and another
-                process has written it.
+            StoreError: the file cannot be written; or another process has written it, if it is the
+                campaign's own.
         """
-        other = CampaignFile(file)
-        own = self._file is not None and other.path == self._file.path
-        (self._file if own and self._file else other).write(self.snapshot())
+        target = CampaignFile(file)
+        if self._file is not None and target.path == self._file.path:
+            target = self._file
+        target.write(self.snapshot())
 
     @classmethod
     def resume(cls, file: str | Path, *, trusted: bool = False) -> "Campaign":
@@ -473,8 +305,7 @@ class Campaign(Displayed):
             trusted: whether your own agents and kernels ("module:Class") may be loaded, which runs
                 the modules that the file names. A file from a stranger may name any module.
         Raises:
-            InvalidInput: the file does not exist or holds no valid campaign, or it names a module
-                and is not trusted.
+            InvalidInput: it names a module and is not trusted, or the file is damaged.
         """
         source = CampaignFile(file)
         state = source.read()
@@ -504,8 +335,6 @@ class Campaign(Displayed):
             agent: as in `Campaign`.
             arguments: the other arguments of `Campaign`. All must be those with which the file was
                 made; a seed or an n_initial of None is that of the file.
-        Raises:
-            InvalidInput: the file holds no valid campaign, or one with other arguments.
         """
         source = CampaignFile(file)
         if not source.path.exists():
@@ -521,32 +350,6 @@ class Campaign(Displayed):
             raise InvalidInput(f"{source.path} holds another campaign: {error}") from error
         campaign._file = source
         return campaign
-
-    def recommend(self, context: Params) -> Plain:
-        """The parameters with the best posterior mean in a context; nothing becomes pending.
-
-        Args:
-            context: as in `ask`: "what is best at 30 degrees?"
-        Raises:
-            InvalidInput: as in `ask`, or the campaign has black-box constraints.
-            UnknownName: there is no dimension of that name.
-        """
-        if self._log.bounds:
-            raise InvalidInput(
-                "recommend(context) does not consider black-box constraints: use ask(context=...), "
-                "which does, or predict"
-            )
-        return self._surrogates.in_space.surest(self.check_context(context))
-
-    def check_context(self, context: Params) -> Plain:
-        """The values of a context, checked; see `ask`.
-
-        Raises:
-            InvalidInput: as in `ask`.
-            UnknownName: there is no dimension of that name.
-        """
-        self._surrogates.in_space.check_context()
-        return self.space.check_context(context)
 
     def _next(self, context: Params | None = None) -> Plain:
         """A spread point at first; then the agent's choice.

@@ -108,11 +108,7 @@ class Space(Displayed):
             constraints.
     """
 
-    def __init__(
-        self,
-        dimensions: "SpaceSpec",
-        linear: Sequence[LinearConstraint] = (),
-    ) -> None:
+    def __init__(self, dimensions: "SpaceSpec", linear: Sequence[LinearConstraint] = ()) -> None:
         self.dimensions = _named(dimensions)
         self.named = isinstance(dimensions, (Mapping, Space))
         self.linear: tuple[LinearConstraint, ...] = tuple(linear)
