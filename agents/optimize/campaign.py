@@ -262,17 +262,8 @@ class Campaign(CampaignQueries):
         """The state of the campaign and its arguments, as plain data with arrays."""
         return self._log.snapshot() | self._declared | self._surrogates.snapshot()
 
-    def restore(self, state: State) -> None:
-        """Continue from a snapshot of a campaign with the same arguments."""
-        before = self.snapshot()
-        try:
-            self._restore(state)
-        except BROKEN as error:
-            self._restore(before)
-            raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
-
     def _restore(self, state: State) -> None:
-        """As `restore`, but after an error, one of `BROKEN`, the campaign is of no use."""
+        """Continue from a snapshot; after an error, one of `BROKEN`, the campaign is of no use."""
         for key, own in self._declared.items():
             if described(state[key]) != described(own):
                 raise InvalidInput(f"its {key} is {shown(state[key])}, not {shown(own)}")

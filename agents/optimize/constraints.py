@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
-from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.inputs import (
     WITH_CONSTRAINTS,
@@ -100,11 +99,6 @@ class Slacks:
         self.tell(records)
 
     @property
-    def feasibility(self) -> Feasibility | None:
-        """The probability of feasibility; None without constraints or before any value."""
-        return Feasibility(self.posteriors) if self.posteriors else None
-
-    @property
     def posteriors(self) -> list[Posterior]:
         """The posteriors of the slacks; none before any value."""
         posteriors: list[Posterior] = [model.agent.posterior for model in self._models.values()]
@@ -177,10 +171,8 @@ class NonlinearSides:
     """
 
     def __init__(self, given: NonlinearConstraint, name: str) -> None:
-        low, high = np.broadcast_arrays(
-            np.atleast_1d(np.asarray(given.lb, dtype=float)),
-            np.atleast_1d(np.asarray(given.ub, dtype=float)),
-        )
+        ends = (np.atleast_1d(np.asarray(end, dtype=float)) for end in (given.lb, given.ub))
+        low, high = np.broadcast_arrays(*ends)
         if not callable(given.fun) or low.ndim != 1 or not (low < high).all():
             raise InvalidInput(
                 "a NonlinearConstraint needs a function, and lb below ub for each of its outputs; "

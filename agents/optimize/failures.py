@@ -16,7 +16,7 @@ step of expectation propagation.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.search.base import ArmSearch
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
-from gpbandits_env.arrays import Array, Points, State, finite_array, share, whole
+from gpbandits_env.arrays import Array, Points, State, finite_array, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.learning.signs import CHANCE, SignModel, site
 from gpbandits_env.gp.posterior import Posterior, posterior_for
@@ -128,25 +128,20 @@ class Failures:
         return np.asarray(self._learned.chance * possible <= 1.0 - possible)
 
     def _fit(self) -> None:
-        points = self._points
-        unit = self._space.domain.points(points)
+        unit = self._space.domain.points(self._points)
         self._learned = self._learned.fitted(unit, self._labels)
         self._posterior = self._prior()
-        self._posterior.condition(points, *self._learned.targets(unit, self._labels))
+        self._posterior.condition(self._points, *self._learned.targets(unit, self._labels))
 
     def _prior(self) -> Posterior:
-        learned = self._learned
-        return posterior_for(self._space.domain, learned.kernel, 1.0, learned.mean)
+        return posterior_for(self._space.domain, self._learned.kernel, 1.0, self._learned.mean)
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         if not len(self._labels):
             return {}
-        learned = self._learned
         return {
-            "model": np.array(
-                [*learned.lengthscales, learned.variance, learned.mean, learned.chance]
-            ),
+            "model": asdict(self._learned),
             "points": self._points.copy(),
             "labels": self._labels.copy(),
             "due": self._due,
@@ -158,14 +153,7 @@ class Failures:
         self._forget()
         if not state:
             return
-        *scales, variance, mean, chance = finite_array(state["model"], "model", 1).tolist()
-        self._learned = replace(
-            self._learned,
-            lengthscales=tuple(scales),
-            variance=variance,
-            mean=mean,
-            chance=share(chance, "chance"),
-        )
+        self._learned = SignModel(**state["model"])
         self._labels = np.array(finite_array(state["labels"], "labels", 1))
         self._points = np.array(self._space.domain.check(state["points"]))
         self._due = whole(state["due"], "due", 0)

@@ -23,6 +23,10 @@ HEAD = b'{"format": %d, "sha256": "%s", "campaign": '
 ARRAY, TUPLE, ITEMS = TAGS = ("__array__", "__tuple__", "__items__")
 
 
+class _WrittenByAnother(StoreError):
+    """The file has changed since this process last read or wrote it."""
+
+
 class CampaignFile:
     """The file of a campaign; raises `InvalidInput` unless it is a string or a path.
 
@@ -62,7 +66,6 @@ class CampaignFile:
                 f"an option or a setting of this campaign cannot be saved: {error}; use strings, "
                 "numbers, lists and dicts"
             ) from None
-        outdated = False
         try:
             if not self.path.parent.is_dir():
                 raise StoreError(f"{self.path} cannot be written: its folder does not exist")
@@ -72,17 +75,16 @@ class CampaignFile:
                     f"most {MOST_BYTES} can be read"
                 )
             with writing(self.path, "campaign", alone=True) as part:
-                outdated = self._digest is not None and self._found() not in (None, self._digest)
-                if outdated:
-                    raise StoreError(
+                if self._digest is not None and self._found() not in (None, self._digest):
+                    raise _WrittenByAnother(
                         f"another process has written {self.path} since this one did: nothing was "
                         "saved. Campaign.resume continues that file; save() with another name "
                         "keeps this campaign"
                     )
                 part.write_bytes(text)
+        except _WrittenByAnother:
+            raise
         except StoreError as error:
-            if outdated:
-                raise
             raise StoreError(
                 f"{error}; the campaign in memory holds every suggestion and value (`pending` "
                 "lists the open ones), and the next change, or save(), writes all of it"
@@ -95,28 +97,25 @@ class CampaignFile:
             check_regular(self.path, MOST_BYTES)
             text = self.path.read_bytes()
             body = text[len(HEAD % (FORMAT, b"0" * 64)) : -1]
-            if sound := text == _sealed(body):
-                state, found = json.loads(body, object_hook=_restored), FORMAT
-            else:
-                found = json.loads(text)["format"]
+            if text == _sealed(body):
+                self._digest = sha256(text).digest()
+                return dict(json.loads(body, object_hook=_restored))
+            found = json.loads(text)["format"]
         except (OSError, *BROKEN) as error:
             raise InvalidInput(
                 f"{self.path} holds no campaign, or it was damaged: {shown(error)}"
             ) from None
-        if not isinstance(found, int) or found != FORMAT:
+        if found != FORMAT:
             raise InvalidInput(
                 f"{self.path} holds no campaign that this version reads: its format is "
                 f"{shown(found)}, and campaigns are in format {FORMAT}; start a new campaign, and "
                 "give it the old values by observe"
             )
-        if not sound:
-            raise InvalidInput(
-                f"{self.path} holds no campaign as it was saved: its checksum differs, so it was "
-                "damaged or edited; use a copy, or give the values of its records to a new "
-                "campaign by observe"
-            )
-        self._digest = sha256(text).digest()
-        return dict(state)
+        raise InvalidInput(
+            f"{self.path} holds no campaign as it was saved: its checksum differs, so it was "
+            "damaged or edited; use a copy, or give the values of its records to a new campaign by "
+            "observe"
+        )
 
     def _found(self) -> bytes | None:
         try:

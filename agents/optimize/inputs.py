@@ -1,14 +1,14 @@
 """What a user gives: values with their noise and constraints, points and tables."""
 
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import LARGEST, listed, numbers
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, UnknownName, shown
 
 # What a function must return.
 WITH_NOISE = (
@@ -19,6 +19,15 @@ WITH_CONSTRAINTS = (
     "with constraints the function must return a pair of its value and the values of the "
     "constraints (a dict by name, or a list)"
 )
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Let the messages of errors begin with the place of what is read."""
+    try:
+        yield
+    except (InvalidInput, UnknownName) as error:
+        raise type(error)(f"{where}: {error}" if where else str(error)) from None
 
 
 def number(value: ArrayLike, name: str, *, finite: bool = True) -> float:

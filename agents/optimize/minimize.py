@@ -11,7 +11,7 @@ import numpy as np
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of, split
 from gpbandits_env.agents.optimize.file import CampaignFile
-from gpbandits_env.agents.optimize.inputs import is_value, measured, rows
+from gpbandits_env.agents.optimize.inputs import is_value, located, measured, rows
 from gpbandits_env.agents.optimize.result import OptimizationResult
 from gpbandits_env.agents.optimize.run import Callback, Context, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, usual_initial
@@ -236,17 +236,13 @@ def _known(
     """The points x0 by name, and their values y0, which are empty if x0 is to be evaluated."""
     if x0 is None and y0 is not None:
         raise InvalidInput("y0 gives the values of x0: give x0 too")
-    try:
+    with located("x0"):
         points = space.check_all(x0)
-    except InvalidInput as error:
-        raise type(error)(f"x0: {error}") from None
     if y0 is None:
         return points, []
-    try:
+    with located("y0"):
         told = (y0,) if len(points) == 1 and is_value(y0) else rows(y0, "y0")
         values = [measured(value, worst=worst) for value in told]
-    except InvalidInput as error:
-        raise InvalidInput(f"y0: {error}") from None
     if len(values) != len(points):
         raise InvalidInput(f"y0 has {len(values)} values for the {len(points)} points of x0")
     return points, values

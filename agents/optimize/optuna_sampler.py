@@ -85,17 +85,17 @@ class GPBanditsSampler(BaseSampler):
             return {}
         parameters = {name: _Parameter.of(d) for name, d in search_space.items()}
         space = Space({name: p.dimension for name, p in parameters.items()})
-        if complete < self._n_initial:
-            Campaign(space, self._agent, seed=0, n_initial=0, **self._settings)  # raises now
-            return {}
-        campaign = Campaign(
+        early = complete < self._n_initial
+        campaign = Campaign(  # raises errors of settings also early
             space,
             self._agent,
             maximize=study.direction == optuna.study.StudyDirection.MAXIMIZE,
-            seed=int(self._rng.integers(2**53)),
+            seed=0 if early else int(self._rng.integers(2**53)),
             n_initial=0,
             **self._settings,
         )
+        if early:
+            return {}
         _tell(campaign, parameters, trials)
         (suggestion,) = campaign.ask()
         return {name: p.outside(suggestion.params[name]) for name, p in parameters.items()}
@@ -118,10 +118,9 @@ class GPBanditsSampler(BaseSampler):
 
 def _check_anywhere(agent: str, settings: Settings) -> None:
     """Raise an error if the settings fit neither continuous parameters nor few combinations."""
-    if own := [name for name in ("maximize", "file") if name in settings]:
-        raise InvalidInput(f"leave out {' and '.join(own)}: the study determines it")
-    if "constraints" in settings:
-        raise InvalidInput("leave out constraints: the sampler observes none; see Campaign")
+    for name in ("maximize", "file", "constraints"):
+        if name in settings:
+            raise InvalidInput(f"leave out {name}: the study determines it, without constraints")
     dim = 2
     if "kernel" in settings:  # several lengthscales determine the number of parameters
         dim = kernel_from_dict(settings["kernel"]).dim or 1
@@ -143,17 +142,18 @@ def _tell(
         if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):
             continue
         params = {name: p.inside(t.params[name]) for name, p in parameters.items()}
-        value = t.value if t.state == TrialState.COMPLETE else None
-        if value is None and t.state != TrialState.FAIL:
+        if t.state not in (TrialState.COMPLETE, TrialState.FAIL):
             running.append(params)
             continue
-        known.append(params)
-        values.append(value if value is not None and abs(value) <= LARGEST else np.nan)
-        if value is not None and abs(value) > LARGEST:
+        value = t.value if t.state == TrialState.COMPLETE else np.nan
+        if abs(value) > LARGEST:
             warnings.warn(
                 f"trial {t.number} counts as failed: its value {value!r} exceeds {LARGEST:g}",
                 stacklevel=2,
             )
+            value = np.nan
+        known.append(params)
+        values.append(value)
     campaign.observe_all(known, values)
     for params in running:
         campaign.expect(params)
@@ -173,27 +173,21 @@ class _Parameter:
 
     @classmethod
     def of(cls, own: BaseDistribution) -> "_Parameter":
-        match own:
-            case kinds.CategoricalDistribution():
-                options = Choice(tuple(range(len(own.choices))))
-                return cls(
-                    own, options, lambda v: int(own.to_internal_repr(v)), own.to_external_repr
-                )
-            case kinds.FloatDistribution(step=None):
-                return cls(own, Real(own.low, own.high, own.log), float, float)
-            case kinds.IntDistribution(step=1):
-                return cls(own, Integer(own.low, own.high, own.log), int, int)
-            case kinds.FloatDistribution() | kinds.IntDistribution():
-                low, high, step = own.low, own.high, own.step or 1
-                steps = Integer(0, round((high - low) / step))
-                # The last step may exceed the highest value by rounding, as in 0.1 + 11 * 0.1.
-                return cls(
-                    own,
-                    steps,
-                    lambda v: round((v - low) / step),
-                    lambda n: min(low + n * step, high),
-                )
-        raise InvalidInput(f"GPBanditsSampler does not support the parameter {own!r}")
+        if isinstance(own, kinds.CategoricalDistribution):
+            options = Choice(tuple(range(len(own.choices))))
+            return cls(own, options, lambda v: int(own.to_internal_repr(v)), own.to_external_repr)
+        if not isinstance(own, (kinds.FloatDistribution, kinds.IntDistribution)):
+            raise InvalidInput(f"GPBanditsSampler does not support the parameter {own!r}")
+        low, high, step = own.low, own.high, own.step
+        if step is None:
+            return cls(own, Real(low, high, own.log), float, float)
+        if step == 1 and isinstance(own, kinds.IntDistribution):
+            return cls(own, Integer(low, high, own.log), int, int)
+        steps = Integer(0, round((high - low) / step))
+        # The last step may exceed the highest value by rounding, as in 0.1 + 11 * 0.1.
+        return cls(
+            own, steps, lambda v: round((v - low) / step), lambda n: min(low + n * step, high)
+        )
 
     def holds(self, value: object) -> bool:
         """Whether the value of a trial lies in the present distribution."""

@@ -45,10 +45,9 @@ def convergence(found: Plotted) -> Figure:
     number = np.arange(1, len(values) + 1)
     axes.plot(number, values, ".", color="0.6", label="values")
     axes.step(number, best, where="post", color="C0", label="best so far")
-    lost = number[[record.status == "failed" for record in campaign.records]]
-    if len(lost):
-        floor = np.full(len(lost), np.nanmin(values))
-        axes.plot(lost, floor, "x", color="C3", label="failed")
+    failed = number[[record.status == "failed" for record in campaign.records]]
+    if len(failed):
+        axes.plot(failed, np.full(len(failed), np.nanmin(values)), "x", color="C3", label="failed")
     axes.set(xlabel="evaluation", ylabel="value")
     axes.legend(frameon=False)
     return figure

@@ -18,13 +18,13 @@ from gpbandits_env.agents.optimize.dimensions import (
     Params,
     Real,
 )
-from gpbandits_env.agents.optimize.inputs import by_label, is_value, rows
+from gpbandits_env.agents.optimize.inputs import by_label, is_value, located, rows
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.linear import LinearLimits
 from gpbandits_env.arrays import Array, Plain, Settings, finite_array, is_number, listed, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms, Box, Domain
-from gpbandits_env.errors import InvalidInput, UnknownName, one_of, shown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.seeding import stream
 
 # The largest number of combinations that are listed as arms.
@@ -116,9 +116,7 @@ class Space(Displayed):
             self.linear = (*dimensions.linear, *self.linear)
         ends = np.cumsum([0, *(d.width for d in self.dimensions.values())]).tolist()
         self.dim: int = ends[-1]
-        self.groups = tuple(
-            i for i, d in enumerate(self.dimensions.values()) for _ in range(d.width)
-        )
+        self.groups = tuple(np.repeat(np.arange(len(self.dimensions)), np.diff(ends)).tolist())
         slices = (slice(a, b) for a, b in pairwise(ends))
         parts = tuple(zip(self.dimensions.values(), slices, strict=True))
         limits = _limits(self.linear, parts) if self.linear else None
@@ -155,13 +153,9 @@ class Space(Displayed):
                     f"{shown(values)}"
                 )
             params = dict(zip(self.dimensions, values, strict=True))
-        for name in params:
-            one_of(name, self.dimensions, "dimension")
-        checked = {}
-        for name in self.dimensions:
-            if name not in params:
-                raise InvalidInput(f"there is no value for the dimension {name!r}")
-            checked[name] = self._checked(name, params[name])
+        checked = self._checked(params)
+        if missing := [name for name in self.dimensions if name not in checked]:
+            raise InvalidInput(f"there is no value for the dimension {missing[0]!r}")
         if not self.satisfies(checked):
             raise InvalidInput(f"the values {shown(checked)} violate a linear constraint")
         return checked
@@ -178,19 +172,19 @@ class Space(Displayed):
             given = [[value] for value in given] if len(self.dimensions) == 1 else [given]
         checked = []
         for i, point in enumerate(given):
-            try:
+            with located(f"point {i}" if len(given) > 1 else ""):
                 checked.append(self.check(by_label(point, self.dimensions)))
-            except (InvalidInput, UnknownName) as error:
-                which = f"point {i}: " if len(given) > 1 else ""
-                raise type(error)(f"{which}{error}") from None
         return checked
 
-    def _checked(self, name: str, value: Any) -> Any:
-        """The exact value of a dimension; the name is part of the error."""
-        try:
-            return self.dimensions[name].check(value)
-        except InvalidInput as error:
-            raise InvalidInput(f"dimension {name!r}: {error}") from None
+    def _checked(self, params: Params) -> Plain:
+        """The exact values of some dimensions, in their order."""
+        for name in params:
+            one_of(name, self.dimensions, "dimension")
+        checked = {}
+        for name in filter(params.__contains__, self.dimensions):
+            with located(f"dimension {name!r}"):
+                checked[name] = self.dimensions[name].check(params[name])
+        return checked
 
     def satisfies(self, params: Params) -> bool:
         """Whether values of the dimensions satisfy the linear constraints."""
@@ -222,9 +216,7 @@ class Space(Displayed):
             raise InvalidInput(
                 f"a context must be a dict of some values by name, not all, got {shown(context)}"
             )
-        for name in context:
-            one_of(name, self.dimensions, "dimension")
-        checked = {name: self._checked(name, value) for name, value in context.items()}
+        checked = self._checked(context)
         self.nearest(np.zeros(self.dim), self.partly(checked))  # there is one
         return checked
 
@@ -306,15 +298,13 @@ def _dimension(name: str, spec: object) -> Dimension:
     if isinstance(spec, Dimension):
         return spec
     ends = listed(spec, "ends") if isinstance(spec, (list, tuple, np.ndarray)) else ()
-    try:
+    with located(f"dimension {name!r}"):
         if [is_number(end) for end in ends] == [True, True]:
             return Real(*ends)
         if isinstance(spec, Mapping):
             if spec.get("type") == "choice" and len(spec) == 2 and "options" in spec:
                 return Choice(spec["options"])  # `from_dict` would change lists and dicts in it
             return DIMENSIONS.from_dict(spec)
-    except (InvalidInput, UnknownName) as error:
-        raise type(error)(f"dimension {name!r}: {error}") from None
     raise InvalidInput(
         f"dimension {name!r} must be Real(...), Integer(...), Choice((...)) or (low, high), got "
         f"{shown(spec)}"

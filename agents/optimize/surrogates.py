@@ -114,8 +114,9 @@ class Surrogates:
 
     def recommended(self) -> Record | None:
         """The record with the best posterior mean where constraints likely hold, or the best."""
-        found = self.in_space.recommended(self._log.of("done"), self.slacks.feasibility)
-        return found or self._log.best
+        slacks = self.slacks.posteriors
+        likely = Feasibility(slacks) if slacks else None
+        return self.in_space.recommended(self._log.of("done"), likely) or self._log.best
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""

@@ -154,7 +154,7 @@ def test_known_values_count_as_first_ones():
     assert campaign.recommended["x"] == pytest.approx(0.4)
 
 
-def test_the_model_is_learned_from_all_known_values():
+def test_the_model_is_learned_from_all_known_values(tmp_path):
     """Values observed one by one, or together, are as many as the model is fitted to."""
     one = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, seed=0)
     places = [{"x": float(x), "y": float(x * x)} for x in np.linspace(0, 1, 20)]
@@ -167,7 +167,8 @@ def test_the_model_is_learned_from_all_known_values():
     assert [record["observations"] for record in many.agent.learned] == [20]
     assert many.records == one.records
     many.observe({"x": 0.9, "y": 0.1}, 0.0)
-    many.restore(many.snapshot())
+    many.save(tmp_path / "c.json")
+    many = Campaign.resume(tmp_path / "c.json")
     for x in (0.2, 0.3):
         many.observe({"x": x, "y": 0.9}, 0.0)
     assert [record["observations"] for record in many.agent.learned] == [20, 23]
