@@ -150,11 +150,10 @@ class WithConstraints:
 
     def __call__(self, x: object) -> tuple[object, object]:
         value, told = pair_of(self.fun(x), WITH_CONSTRAINTS) if self.own else (self.fun(x), {})
-        if told is None:
-            return value, None
-        told = constraints_by_name(self.own, told)
-        for other in self.others:
-            told = {**told, **other(x)}
+        if told is not None:
+            told = dict(constraints_by_name(self.own, told))
+            for other in self.others:
+                told |= other(x)
         return value, told
 
 

@@ -48,7 +48,7 @@ def replicates_of(noise: object) -> int | None:
 
 
 def pooled(noise: Sequence[float | None], replicates: int) -> list[float | None]:
-    """Standard errors of means of few replicates, drawn to a common one; None stays None.
+    """Standard errors of means of few replicates, shrunk towards a common one; None stays None.
 
     Each is known from d = n - 1 degrees of freedom. The variances have a scaled inverse chi-squared
     prior, which is estimated from all of them, so that s^2 becomes (d0 s0^2 + d s^2) / (d0 + d).

@@ -102,14 +102,12 @@ def pairs(found: Plotted, names: Sequence[str] | None = None, at: object = None)
         raise InvalidInput(f"a plot of pairs needs at least two dimensions, got {shown(names)}")
     last = len(names) - 1
     figure, panels = _panels(last, last, 2.6, 2.3, shared=True)
-    for i in range(last):
-        for j in range(last):
-            axes, below, across = panels[i * last + j], names[i + 1], names[j]
-            if j > i:
-                axes.set_axis_off()
-                continue
-            _pair(axes, campaign, center, (across, below))
-            axes.set(xlabel=across if i == last - 1 else "", ylabel=below if j == 0 else "")
+    for axes, (i, j) in zip(panels, np.ndindex(last, last), strict=True):
+        if j > i:
+            axes.set_axis_off()
+            continue
+        _pair(axes, campaign, center, (names[j], names[i + 1]))
+        axes.set(xlabel=names[j] if i == last - 1 else "", ylabel=names[i + 1] if j == 0 else "")
     return figure
 
 
@@ -121,11 +119,9 @@ def _campaign(found: Plotted) -> Campaign:
 
 
 def _center(campaign: Campaign, at: object) -> Params:
+    at = campaign.recommended if at is None else at
     if at is None:
-        recommended = campaign.recommended
-        if recommended is None:
-            raise InvalidInput("no evaluation satisfies the constraints yet: give a point `at`")
-        return recommended
+        raise InvalidInput("no evaluation satisfies the constraints yet: give a point `at`")
     given = campaign.space.check_all(at)
     if len(given) != 1:
         raise InvalidInput(f"at must be one point, got {len(given)}")
@@ -198,11 +194,8 @@ def _pair(axes: Axes, campaign: Campaign, center: Params, names: tuple[str, str]
     mean = _believed(campaign, points)[0].reshape(len(y), len(x))
     at = _positions(x_kind, x), _positions(y_kind, y)
     axes.pcolormesh(*at, mean, shading="nearest", cmap="viridis", rasterized=True)
-    for kind, which in ((x_kind, "x"), (y_kind, "y")):
+    done, seen = [record.params for record in campaign.records if record.value is not None], []
+    for kind, which, name in zip((x_kind, y_kind), "xy", names, strict=True):
         _label(axes, kind, which)
-    done = [record.params for record in campaign.records if record.value is not None]
-    seen = [
-        _positions(kind, [params[name] for params in done])
-        for kind, name in zip((x_kind, y_kind), names, strict=True)
-    ]
+        seen.append(_positions(kind, [params[name] for params in done]))
     axes.plot(*seen, ".", color="white", markersize=4, markeredgecolor="black", markeredgewidth=0.4)

@@ -12,7 +12,7 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.surrogates import Surrogates
 from gpbandits_env.arrays import Array, Plain, Settings, flag
 from gpbandits_env.display import Displayed
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, optional
 
 
 class CampaignQueries(Displayed):
@@ -151,7 +151,16 @@ class CampaignQueries(Displayed):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        return self._log.to_dataframe()
+        rest, bounds = ("value", "noise", "status", "time", "reason"), self._log.bounds
+        table: dict[str, list[Any]] = {"id": [record.id for record in self.records]}
+        for name in self.space.dimensions:
+            column = f"params.{name}" if name in ("id", *rest, *bounds) else name
+            table[column] = [record.params[name] for record in self.records]
+        for name in bounds:
+            column = f"constraints.{name}" if name in ("id", *rest) else name
+            table[column] = [record.constraints.get(name) for record in self.records]
+        table |= {key: [getattr(record, key) for record in self.records] for key in rest}
+        return optional("pandas", "pandas").DataFrame(table)
 
     def recommend(self, context: Params) -> Plain:
         """The parameters with the best posterior mean in a context; nothing becomes pending.

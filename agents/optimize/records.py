@@ -11,7 +11,7 @@ from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.inputs import constraints_by_name, measured, number, single
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, Plain, State, listed, positive, whole
-from gpbandits_env.errors import InvalidInput, one_of, optional, shown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 
 # So many values that are all equal say nothing about where larger ones are.
 FEWEST_EQUAL = 3
@@ -95,7 +95,7 @@ class CampaignLog:
         """Add a record, or replace the one with its id."""
         if record.id == len(self.records):
             self._at.setdefault(repr(record.params), []).append(record.id)
-        self.records[record.id :] = [record, *self.records[record.id + 1 :]]
+        self.records[record.id : record.id + 1] = [record]
         return record
 
     def pending(self, id: int) -> Record:
@@ -260,20 +260,6 @@ class CampaignLog:
         again = ([self.records[i].value for i in ids] for ids in self._at.values() if len(ids) > 1)
         found = [[value for value in values if value is not None] for values in again]
         return [values for values in found if len(values) > 1]
-
-    def to_dataframe(self) -> Any:
-        """All records as a table; see `Campaign.to_dataframe`."""
-        records, rest = self.records, ("value", "noise", "status", "time", "reason")
-        table: dict[str, list[Any]] = {"id": [record.id for record in records]}
-        for name in self._space.dimensions:
-            taken = name in ("id", *rest, *self.bounds)
-            table[f"params.{name}" if taken else name] = [r.params[name] for r in records]
-        for name in self.bounds:
-            taken = name in ("id", *rest)
-            column = f"constraints.{name}" if taken else name
-            table[column] = [record.constraints.get(name) for record in records]
-        table |= {key: [getattr(record, key) for record in records] for key in rest}
-        return optional("pandas", "pandas").DataFrame(table)
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""

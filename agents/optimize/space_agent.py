@@ -88,7 +88,7 @@ class SpaceAgent:
         search, points = agent.search, self._points_of(around) if around else None
         search.renew()
         if context:
-            self._fix(context)
+            search.fix(self.space.domain, self.space.partly(context))
         search.feasibility = feasibility
         known = agent.posterior.observed[: 0 if repeat else None]
         if points is not None and not again:
@@ -142,25 +142,23 @@ class SpaceAgent:
 
     def surest(self, context: Params) -> Plain:
         """The values with the largest posterior mean among those that agree with the context."""
-        agent = self.agent
-        agent.search.renew()
-        self._fix(context)
+        agent, search = self.agent, self.agent.search
+        search.renew()
+        search.fix(self.space.domain, self.space.partly(context))
         try:
-            point = agent.search.best(Mean(), agent.posterior)
+            point = search.best(Mean(), agent.posterior)
         finally:
-            agent.search.fix(self.space.domain, None)
+            search.fix(self.space.domain, None)
         return self.space.params(agent.action_map.actions(point)[0]) | dict(context)
-
-    def _fix(self, context: Params) -> None:
-        """Let the search fix the coordinates of these values."""
-        self.agent.search.fix(self.space.domain, self.space.partly(context))
 
     def tell(
         self, records: Sequence[Record], rewards: Sequence[float], *, counts: bool = False
     ) -> None:
         """Observe rewards together: prior data, or if they count, those of a round."""
         learn = self.agent.tell if counts else self.agent.prior_data
-        learn(self._actions(records), rewards, **_noise_of(records))
+        noise_var = [np.nan if r.noise is None else r.noise**2 for r in records]
+        told = {} if np.isnan(noise_var).all() else {"noise_var": noise_var}
+        learn(self._actions(records), rewards, **told)
 
     def learn_anew(self, told: Sequence[tuple[Record | None, float, float | None]]) -> None:
         """Forget all data, and observe these; the number of rounds stays.
@@ -248,28 +246,23 @@ class SpaceAgent:
 
     def _actions(self, records: Sequence[Record]) -> Points:
         """The agent's actions for records, which it observes at the points that it had chosen."""
-        if not self._elsewhere:
-            return np.array([self.space.action(record.params) for record in records])
-        points, mapped = [self._point(record) for record in records], self.agent.action_map
-        chosen = [point for point in points if point is not None]
-        lifted = iter(mapped.actions(np.concatenate([self.agent.posterior.observed[:0], *chosen])))
-        return np.array(
-            [
-                self.space.action(record.params) if point is None else next(lifted)
-                for record, point in zip(records, points, strict=True)
-            ]
-        )
+        actions = np.array([self.space.action(record.params) for record in records])
+        if self._elsewhere:
+            points = [self._point(record) for record in records]
+            chosen = [point for point in points if point is not None]
+            chosen = np.concatenate([self.agent.posterior.observed[:0], *chosen])
+            # Also with none, so that the map does not remember earlier ones.
+            actions[[p is not None for p in points]] = self.agent.action_map.actions(chosen)
+        return actions
 
     def _points_of(self, records: Sequence[Record]) -> Points:
         """The points of records in the posterior's domain, (n,) arms or (n, d) points; n >= 1."""
-        found = [self._point(record) for record in records]
-        missing = [r for r, point in zip(records, found, strict=True) if point is None]
-        if not missing:
-            return np.concatenate([point for point in found if point is not None])
-        actions = np.array([self.space.action(record.params) for record in missing])
-        checked = self.agent.problem.domain.check(actions)
-        others = iter(self.agent.action_map.points(checked))
-        return np.array([next(others) if point is None else point[0] for point in found])
+        actions = np.array([self.space.action(record.params) for record in records])
+        found = self.agent.action_map.points(self.agent.problem.domain.check(actions))
+        for i, record in enumerate(records if self._elsewhere else ()):
+            if (point := self._point(record)) is not None:
+                found[i] = point[0]
+        return found
 
     def _point(self, record: Record) -> Points | None:
         of, point = self._points.get(record.id, (None, None))
@@ -279,13 +272,6 @@ class SpaceAgent:
 def _is_among(known: Points, point: Points) -> bool:
     """Whether a point (1, d) is one of the known ones (n, d)."""
     return bool(len(known)) and bool(np.abs(known - point).max(axis=1).min() < EQUAL)
-
-
-def _noise_of(records: Sequence[Record]) -> Plain:
-    """The argument of an agent for the variances of noise that was told with values."""
-    if all(record.noise is None for record in records):
-        return {}
-    return {"noise_var": [np.nan if r.noise is None else r.noise**2 for r in records]}
 
 
 def agent_for(
