@@ -52,15 +52,13 @@ class Policy:
     ) -> tuple[list[tuple[Any, ...]], bool]:
         """The checked arguments of `_act` for each instance, and whether there is only one."""
         check_form(observation)
-        rewards, keys = (
-            finite_array(observation["rewards"], "rewards"),
-            ("actions", "round", "context"),
-        )
-        single = rewards.ndim == 1
+        rewards = finite_array(observation["rewards"], "rewards")
+        keys = [key for key in ("actions", "round", "context") if key in observation]
         try:
-            given = [np.asarray(observation[key]) for key in keys if key in observation]
+            given = [np.asarray(observation[key]) for key in keys]
         except ValueError as error:
             raise InvalidInput(f"actions, round and context must be arrays: {error}") from None
+        single = rewards.ndim == 1
         if single:
             rewards, *given = (array[None] for array in (rewards, *given))
         actions, rounds, *contexts = given
@@ -75,15 +73,9 @@ class Policy:
         for each in actions:
             first.problem.domain.check(each)
         for context in contexts:
-            if not context.ndim or len(context) != len(rewards):
-                raise InvalidInput(
-                    f"context must have one entry for each of {len(rewards)} instances, got shape "
-                    f"{context.shape}"
-                )
-            for each in context:
-                first.checked_context(each)
-        parts = [*(contexts or [None]), seen, arrived]
-        each_part = [repeat(None) if part is None else part for part in parts]
+            _check_contexts(first, context, len(rewards))
+        parts = (contexts[0] if contexts else None, seen, arrived)
+        each_part = (repeat(None) if part is None else part for part in parts)
         return list(zip(counts, actions, rewards, *each_part, strict=False)), single
 
     def _act(self, agent: Any, observed: Sequence[Any]) -> Points:
@@ -105,6 +97,15 @@ class Policy:
             self._agents = agents
         twin.reset()
         return twin
+
+
+def _check_contexts(agent: Any, contexts: Points, count: int) -> None:
+    if not contexts.ndim or len(contexts) != count:
+        raise InvalidInput(
+            f"context must have one entry for each of {count} instances, got shape {contexts.shape}"
+        )
+    for each in contexts:
+        agent.checked_context(each)
 
 
 def check_form(observation: Mapping[str, ArrayLike]) -> None:

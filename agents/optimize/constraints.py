@@ -5,7 +5,7 @@ Departures: 1. the model of a constraint is static, also if the function drifts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,27 +134,26 @@ def check_search(space: Space, agent: GPAgent, what: str, *kinds: type[Search]) 
         )
 
 
-@dataclass(frozen=True)
-class WithConstraints:
-    """A function that returns its value and the values of SciPy's constraint objects.
+def with_constraints(
+    fun: Callable[[Any], object],
+    own: Sequence[str],
+    others: "Sequence[NonlinearSides]",
+    x: object,
+) -> tuple[object, object]:
+    """The value of a function at x and the values of all constraints by name.
 
     Args:
-        fun: the function; with upper bounds of its own it returns a pair of its value and theirs.
-        own: the names of the bounds of the function.
-        others: the constraint objects, as functions from a point to values by name.
+        fun: the function; with constraints of its own it returns a pair of its value and theirs.
+        own: their names.
+        others: SciPy's constraint objects.
+        x: the point.
     """
-
-    fun: Callable[[Any], object]
-    own: tuple[str, ...]
-    others: tuple["NonlinearSides", ...]
-
-    def __call__(self, x: object) -> tuple[object, object]:
-        value, told = pair_of(self.fun(x), WITH_CONSTRAINTS) if self.own else (self.fun(x), {})
-        if told is not None:
-            told = dict(constraints_by_name(self.own, told))
-            for other in self.others:
-                told |= other(x)
-        return value, told
+    value, told = pair_of(fun(x), WITH_CONSTRAINTS) if own else (fun(x), {})
+    if told is not None:
+        told = dict(constraints_by_name(own, told))
+        for other in others:
+            told |= other(x)
+    return value, told
 
 
 class NonlinearSides:
@@ -170,8 +169,8 @@ class NonlinearSides:
     """
 
     def __init__(self, given: NonlinearConstraint, name: str) -> None:
-        ends = (np.atleast_1d(np.asarray(end, dtype=float)) for end in (given.lb, given.ub))
-        low, high = np.broadcast_arrays(*ends)
+        both = (np.atleast_1d(np.asarray(end, dtype=float)) for end in (given.lb, given.ub))
+        low, high = np.broadcast_arrays(*both)
         if not callable(given.fun) or low.ndim != 1 or not (low < high).all():
             raise InvalidInput(
                 "a NonlinearConstraint needs a function, and lb below ub for each of its outputs; "

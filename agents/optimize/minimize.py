@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of, split
+from gpbandits_env.agents.optimize.constraints import sides_of, split, with_constraints
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.inputs import is_value, located, measured, rows
 from gpbandits_env.agents.optimize.result import OptimizationResult
@@ -32,7 +33,8 @@ ELSEWHERE = {
     "batch_size": "batch",
 }
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def minimize(
@@ -158,7 +160,8 @@ def _search(maximize: bool, given: Plain) -> OptimizationResult:
     _check_settings("maximize" if maximize else "minimize", given["agent"], given["settings"])
     own, others, constraints = sides_of(given["constraints"])
     if own or others:
-        run.fun, run.constrained = WithConstraints(run.fun, own, others), True
+        run.fun = partial(with_constraints, run.fun, own, others)
+        run.constrained = True
     noise = given["noise"]
     run.with_noise = isinstance(noise, (str, Mapping))
     if isinstance(noise, str):

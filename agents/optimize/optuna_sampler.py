@@ -145,7 +145,7 @@ def _tell(
         if t.state not in (TrialState.COMPLETE, TrialState.FAIL):
             running.append(params)
             continue
-        value = t.value if t.state == TrialState.COMPLETE else np.nan
+        value: Any = t.value if t.state == TrialState.COMPLETE else np.nan
         if abs(value) > LARGEST:
             warnings.warn(
                 f"trial {t.number} counts as failed: its value {value!r} exceeds {LARGEST:g}",
@@ -181,8 +181,8 @@ class _Parameter:
         low, high, step = own.low, own.high, own.step
         if step is None:
             return cls(own, Real(low, high, own.log), float, float)
-        if step == 1 and isinstance(own, kinds.IntDistribution):
-            return cls(own, Integer(low, high, own.log), int, int)
+        if isinstance(own, kinds.IntDistribution) and step == 1:
+            return cls(own, Integer(own.low, own.high, own.log), int, int)
         steps = Integer(0, round((high - low) / step))
         # The last step may exceed the highest value by rounding, as in 0.1 + 11 * 0.1.
         return cls(

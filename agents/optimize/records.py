@@ -228,8 +228,7 @@ class CampaignLog:
 
     def earlier_values(self, record: Record) -> list[float | None]:
         """The values of earlier evaluations of the same parameters."""
-        ids = self._at.get(repr(record.params), []) if self.repeats else []
-        return [self.records[i].value for i in ids if i < record.id]
+        return [self.records[i].value for i in self._at[repr(record.params)] if i < record.id]
 
     @property
     def noisy(self) -> bool:
@@ -255,10 +254,8 @@ class CampaignLog:
 
     def _values_again(self) -> list[list[float]]:
         """The values of the parameters that have several, for each of them."""
-        if not self.repeats:
-            return []
         again = ([self.records[i].value for i in ids] for ids in self._at.values() if len(ids) > 1)
-        found = [[value for value in values if value is not None] for values in again]
+        found = ([value for value in values if value is not None] for values in again)
         return [values for values in found if len(values) > 1]
 
     def snapshot(self) -> State:

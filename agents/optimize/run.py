@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -37,17 +38,12 @@ class _Failure(str):
     """The text of the exception of a call that returned no value."""
 
 
-@dataclass(frozen=True)
-class _Guarded:
-    """A function that returns its exceptions as failures, also from other processes."""
-
-    fun: Callable[[Any], object]
-
-    def __call__(self, x: object) -> object:
-        try:
-            return self.fun(x)
-        except Exception as error:
-            return _Failure(shown(error))
+def _guarded(fun: Callable[[Any], object], x: object) -> object:
+    """What a function returns; its exceptions as failures, also from other processes."""
+    try:
+        return fun(x)
+    except Exception as error:
+        return _Failure(shown(error))
 
 
 def _in_turn(fun: Callable[[Any], object], points: Iterable[object]) -> Iterable[object]:
@@ -112,7 +108,7 @@ class Run:
         begun = [Suggestion(record.id, record.params) for record in campaign.pending]
         self._given: list[Suggestion | Params] = [*begun, *waiting]
         self._end = None if self.timeout is None else time.monotonic() + self.timeout
-        self._call = _Guarded(self.fun) if self.on_error == "fail" else self.fun
+        self._call = partial(_guarded, self.fun) if self.on_error == "fail" else self.fun
         try:
             with tqdm(
                 total=self.n_calls, initial=self.made, disable=not self.verbose, unit="call"

@@ -337,7 +337,7 @@ def _limits(
         rows.append(scaled)
         low.append(ends[0])
         high.append(ends[1])
-    logs, free = np.zeros(dim), np.zeros(dim)
+    logs, free = np.zeros((2, dim))
     for dimension, part in parts:
         free[part] = dimension.size is None
         if isinstance(dimension, NumberRange) and dimension.log:

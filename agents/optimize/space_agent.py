@@ -249,10 +249,10 @@ class SpaceAgent:
         actions = np.array([self.space.action(record.params) for record in records])
         if self._elsewhere:
             points = [self._point(record) for record in records]
-            chosen = [point for point in points if point is not None]
-            chosen = np.concatenate([self.agent.posterior.observed[:0], *chosen])
+            own = [point is not None for point in points]
+            chosen = [self.agent.posterior.observed[:0], *(p for p in points if p is not None)]
             # Also with none, so that the map does not remember earlier ones.
-            actions[[p is not None for p in points]] = self.agent.action_map.actions(chosen)
+            actions[own] = self.agent.action_map.actions(np.concatenate(chosen))
         return actions
 
     def _points_of(self, records: Sequence[Record]) -> Points:

@@ -1,5 +1,6 @@
 """One call, against functions whose optimum is known."""
 
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -174,6 +175,16 @@ def test_few_calls_are_spread_and_failures_are_among_them():
         failing.fail(failing.ask()[0].id)
     spread = Campaign(BRANIN, seed=0, n_initial=4).ask(4)[3].params
     assert failing.ask()[0].params != spread
+
+
+def test_maximize_takes_the_arguments_of_minimize_also_by_position():
+    """``help`` and editors show them, from one declaration."""
+    assert inspect.signature(agents.maximize) == inspect.signature(agents.minimize)
+    assert agents.maximize.__doc__.startswith("Find the maximizer")
+    found = agents.maximize(lambda x: x[0], [(0.0, 1.0)], "ts", n_calls=3, seed=0)
+    assert type(found.agent).__name__ == "ThompsonSampling"
+    with pytest.raises(TypeError, match="bounds"):
+        agents.maximize(lambda x: x[0])
 
 
 def test_maximize_is_minimize_of_the_negative_in_the_functions_own_sign():
