@@ -29,7 +29,7 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.search.base import ArmSearch
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
-from gpbandits_env.arrays import Array, Points, State, finite_array, whole
+from gpbandits_env.arrays import Array, Points, State, finite_array, share, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.learning.signs import CHANCE, SignModel, site
 from gpbandits_env.gp.posterior import Posterior, posterior_for
@@ -154,6 +154,7 @@ class Failures:
         if not state:
             return
         self._learned = SignModel(**state["model"])
+        share(self._learned.chance, "chance")
         self._labels = np.array(finite_array(state["labels"], "labels", 1))
         self._points = np.array(self._space.domain.check(state["points"]))
         self._due = whole(state["due"], "due", 0)
