@@ -1,21 +1,22 @@
-"""Tasks in this process, or in processes of this machine by joblib's loky.
+"""Tasks in this process, or in processes of this machine, which joblib's loky starts.
 
-Each worker is a pool of one process. So when one dies, its tasks are
-known, and the others continue.
+Each process has a connection of its own. So when one dies, its tasks are known, and the others
+continue.
 """
 
 import os
 import signal
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from queue import Empty, SimpleQueue
+from contextlib import contextmanager
+from multiprocessing import Pipe
+from multiprocessing.connection import wait
 from runpy import run_path
 from typing import Any
 
 from joblib.externals.loky.backend import resource_tracker
-from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
+from joblib.externals.loky.backend.process import LokyProcess
+from joblib.externals.loky.backend.utils import kill_process_tree
+from joblib.externals.loky.cloudpickle_wrapper import dumps
 
 from gpbandits_env.scenarios.study import worker
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed, start_quietly
@@ -23,14 +24,6 @@ from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 # How often a task is restarted whose worker died.
 REVIVALS = 3
-# Seconds after which an idle process ends.
-IDLE = 60.0
-# Seconds between two looks for dead workers, while no task ends.
-LOOK = 0.5
-# What joblib warns of in the thread on which a pool depends, when an idle process ends while it is
-# given a task. The task gets a new process; but where warnings are errors, the thread would end and
-# the run would wait forever.
-RESTARTED = "A worker stopped while some jobs were given to the executor"
 # BLAS then starts no threads that it may not use.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
 
@@ -68,82 +61,56 @@ class Processes(Pool):
     """Processes of this machine; when one dies, the next portion gets a new one."""
 
     def __init__(self, jobs: int) -> None:
-        warnings.filterwarnings("ignore", RESTARTED, UserWarning)
         self.slots = self.suspects = jobs
         self.revivals = REVIVALS
-        self._pools: list[Any] = [None] * jobs
-        self._free, self._busy = list(range(jobs)), dict[Future[Any], int]()
-        # Ctrl-C in `concurrent.futures.wait` may leave locks of futures held, for which the threads
-        # of the pools, and so the end of the run, would wait forever.
-        self._done: SimpleQueue[Future[Any]] = SimpleQueue()
+        self._processes: dict[Any, LokyProcess] = {}  # by their connections, which are the handles
+        self._idle: list[Any] = []
 
-    def submit(self, tasks: Sequence[PlannedTrial]) -> "Future[tuple[Results, float]]":
-        place = self._free.pop()
-        with _signals_blocked():
-            try:
-                future = self._pool(place).submit(run_timed, tasks)
-            except BrokenProcessPool:  # its process was killed while it was idle
-                self._end(place)
-                future = self._pool(place).submit(run_timed, tasks)
-        self._busy[future] = place
-        future.add_done_callback(self._done.put)
-        return future
+    def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
+        connection = self._idle.pop() if self._idle else self._started()
+        task = dumps((run_timed, tasks))
+        try:
+            connection.send_bytes(task)
+        except OSError:  # its process was killed while it was idle
+            self._end(connection)
+            connection = self._started()
+            connection.send_bytes(task)
+        return connection
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
-        while True:
-            try:
-                return [self._done.get(timeout=LOOK)]
-            except Empty:
-                for place in self._busy.values():
-                    _end_result_of_dead(self._pools[place])
+        return wait(list(handles))
 
-    def result(self, handle: "Future[tuple[Results, float]]") -> tuple[Results, float]:
-        place = self._busy.pop(handle)
-        self._free.append(place)
+    def result(self, handle: Any) -> tuple[Results, float]:
         try:
-            return handle.result()
-        except BrokenProcessPool as error:
-            self._end(place)
-            raise WorkerDied(str(error)) from error
+            found = handle.recv()
+        except (EOFError, OSError) as error:
+            raise WorkerDied(f"exit code {self._end(handle)}") from error
+        self._idle.append(handle)
+        return found
 
     def end(self) -> None:
         """Kill all processes."""
-        for place in range(len(self._pools)):
-            self._end(place)
+        for connection in list(self._processes):
+            self._end(connection)
 
-    def _pool(self, place: int) -> ProcessPoolExecutor:
-        if self._pools[place] is None:
+    def _started(self) -> Any:
+        with _signals_blocked():
             start_quietly(resource_tracker)
-            first = worker.__file__, {"driver": os.getpid()}, worker.RUN_NAME
-            self._pools[place] = ProcessPoolExecutor(
-                1, timeout=IDLE, initializer=run_path, initargs=first, env=ONE_THREAD
+            ours, theirs = Pipe()
+            known = {"driver": os.getpid(), "connection": theirs}
+            process = LokyProcess(
+                target=run_path, args=(worker.__file__, known, worker.RUN_NAME), env=ONE_THREAD
             )
-        return self._pools[place]
+            process.start()
+            theirs.close()  # the end of a process then ends its connection
+            self._processes[ours] = process
+        return ours
 
-    def _end(self, place: int) -> None:
-        if (pool := self._pools[place]) is not None:
-            _end_result_of_dead(pool)
-            # The pool's thread forgets the task that waits, and then looks for it by its number.
-            with suppress(Empty):
-                pool._work_ids.get_nowait()
-            pool.shutdown(wait=True, kill_workers=True)
-            self._pools[place] = None
-
-
-def _end_result_of_dead(pool: Any) -> None:
-    """Let a pool notice that its worker was killed while it returned a result.
-
-    The pool reads the rest of the result then, and would wait for it forever, because this process
-    has the writing end of the pipe too. Without that end, the pool reads the end of the file.
-    """
-    workers = list((pool._processes or {}).values())
-    if workers and all(worker.exitcode for worker in workers):  # not 0, not running
-        writer = pool._result_queue._writer
-        # The pool's thread closes the same connection as soon as it reads the end. It must find no
-        # handle by then: a handle that is closed twice may be that of another file.
-        handle, writer._handle = writer._handle, None
-        if handle is not None:
-            type(writer)(handle, readable=False).close()
+    def _end(self, connection: Any) -> int | None:
+        process = self._processes.pop(connection)
+        connection.close()
+        kill_process_tree(process)
+        return process.exitcode
 
 
 @contextmanager

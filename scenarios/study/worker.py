@@ -5,14 +5,16 @@ second, during which the driver would not be watched.
 """
 
 import os
+import pickle
 import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
-# The name under which `engine_local` runs the file, with a global "driver", the process number of
-# the driver. `engine_ray` runs it as a script.
+# The name under which `engine_local` runs the file, with two globals: "driver", the process number
+# of the driver, and "connection" to it. `engine_ray` runs it as a script.
 RUN_NAME = "gpbandits_worker"
 
 # Seconds between two checks of the driver.
@@ -36,6 +38,14 @@ def begin(driver: int) -> None:
     if hasattr(signal, "pthread_sigmask"):  # blocked by the parent process
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
     threading.Thread(target=_end_with, args=(driver,), daemon=True).start()
+
+
+def serve(connection: Any) -> None:
+    """Receive a function with its argument and return its result, until the driver is gone."""
+    with suppress(EOFError, ConnectionError):
+        while True:
+            function, argument = pickle.loads(connection.recv_bytes())
+            connection.send(function(argument))
 
 
 def guard(driver: int, folder: str) -> None:
@@ -81,5 +91,6 @@ def _writes_to_session(process: Any, driver: int) -> bool:
 
 if __name__ == RUN_NAME:
     begin(globals()["driver"])
+    serve(globals()["connection"])
 elif __name__ == "__main__":
     guard(int(sys.argv[1]), sys.argv[2])

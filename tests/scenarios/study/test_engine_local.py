@@ -1,19 +1,13 @@
 """Worker processes of this machine."""
 
-import ast
-import inspect
 import sys
 import time
-import warnings
 from types import SimpleNamespace
 
 import pytest
-from joblib.externals.loky import process_executor
 
 from gpbandits_env.scenarios.results.records import TrialFailure
 from gpbandits_env.scenarios.study import engine_local, engines, pool
-
-TASK = SimpleNamespace(key="quick")
 
 
 @pytest.fixture
@@ -93,31 +87,6 @@ def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():
     assert sorted(i for given in later for i in given) == list(range(12))
     given_up = [queue.died([2]) for _ in range(engine_local.REVIVALS + 1)]
     assert given_up == [False] * engine_local.REVIVALS + [True]
-
-
-def test_the_warning_of_a_process_that_ends_while_it_is_given_a_task_ends_no_thread():
-    said = next(
-        word.value
-        for word in ast.walk(ast.parse(inspect.getsource(process_executor)))
-        if isinstance(word, ast.Constant) and str(word.value).startswith("A worker stopped")
-    )
-    warnings.simplefilter("error")
-    engine_local.Processes(1)
-    warnings.warn(said, UserWarning, stacklevel=1)
-
-
-def test_idle_processes_end_and_the_next_task_has_a_new_one(play, monkeypatch):
-    monkeypatch.setattr(engine_local, "IDLE", 0.5)
-    processes = engine_local.Processes(1)
-    try:
-        assert processes.result(processes.submit([TASK]))[0] == [TASK]
-        deadline = time.monotonic() + 20
-        while processes._pools[0]._processes and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not processes._pools[0]._processes
-        assert processes.result(processes.submit([TASK]))[0] == [TASK]
-    finally:
-        processes.end()
 
 
 def test_a_trial_that_kills_its_worker_fails_alone(play, one_worker, monkeypatch):

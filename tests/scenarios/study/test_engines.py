@@ -1,16 +1,12 @@
 """Engines: the same numbers everywhere, and what ends, or is killed, does no harm."""
 
 import json
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from concurrent.futures import Future
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -88,43 +84,6 @@ def test_a_ray_cluster_of_this_machine_listens_to_it_alone():
     assert {address.removeprefix("::ffff:") for address in found} <= {"127.0.0.1", "::1"}
 
 
-def test_the_pool_may_close_a_pipe_of_the_dead_at_the_same_moment():
-    reader, writer = multiprocessing.Pipe(duplex=False)
-    close = writer._close
-
-    def close_and_be_closed():  # by the pool's thread, which reads the end before this returns
-        close()
-        writer.close()
-
-    writer._close = close_and_be_closed
-    dead = {1: SimpleNamespace(exitcode=-9)}
-    queue = SimpleNamespace(_writer=writer)
-    engine_local._end_result_of_dead(SimpleNamespace(_processes=dead, _result_queue=queue))
-    with pytest.raises(EOFError):
-        reader.recv_bytes()
-    writer.close()
-    reader.close()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="timers of POSIX")
-def test_ctrl_c_meets_no_lock_of_a_future_while_a_run_waits(monkeypatch):
-    """An exception between taking a lock and entering its block would leave it held forever."""
-    monkeypatch.setattr(engine_local, "LOOK", 1e-5)
-    processes, future, held = engine_local.Processes(1), Future(), []
-    processes._pools[0] = SimpleNamespace(submit=lambda *_: future, _processes={})
-    assert processes.submit([]) is future
-    usual = signal.signal(signal.SIGALRM, lambda *_: held.append(future._condition._is_owned()))
-    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
-    try:
-        threading.Timer(0.3, future.set_result, [([], 0.0)]).start()
-        assert list(processes.wait([future])) == [future]
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, usual)
-    assert len(held) > 20
-    assert not any(held)
-
-
 @pytest.fixture
 def used(monkeypatch):
     """One process, which counts tasks, has done so once and is idle."""
@@ -141,21 +100,10 @@ def counted(processes, tasks):
     return processes.result(handle)
 
 
-def test_a_run_may_end_as_it_hands_out_a_task(used):
-    """An exception in the thread of the pool would be printed, and fails this test."""
-    thread, ending = used._pools[0]._executor_manager_thread, threading.Event()
-    looks = thread.is_shutting_down
-    thread.is_shutting_down = lambda: ending.wait(60) and looks()
-    used.submit([])
-    threading.Timer(0.3, ending.set).start()  # when the end has been announced
-    used.end()
-
-
 def test_a_process_that_was_killed_while_idle_is_replaced(used):
-    (process,) = used._pools[0]._processes.values()
+    (process,) = used._processes.values()
     os.kill(process.pid, signal.SIGKILL)
-    while used._pools[0]._flags.broken is None:
-        time.sleep(0.01)
+    process.join()
     assert counted(used, ["a task", "another"]) == 2
 
 
