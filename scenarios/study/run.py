@@ -31,8 +31,7 @@ from gpbandits_env.scenarios.study.runner import (
     PlannedTrial,
     check_sendable,
     forget_environments,
-    main_classes,
-    main_members,
+    of_main,
 )
 
 
@@ -138,10 +137,10 @@ def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[PlannedTrial]:
     """Every trial, in declared order: cells, then environment instances, then agents."""
     tasks = []
     for cell in cells:
-        classes, members = main_classes(cell), main_members(cell)
+        sent = of_main(cell)
         for trial in range(trials):
             keys = [TrialKey(cell.index, entry.label, trial) for entry in cell.scenario.agents]
-            tasks += [PlannedTrial(cell, k, seed, tuple(FOLDERS), classes, members) for k in keys]
+            tasks += [PlannedTrial(cell, key, seed, tuple(FOLDERS), sent) for key in keys]
     return tasks
 
 

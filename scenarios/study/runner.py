@@ -7,7 +7,7 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +17,7 @@ from joblib.externals.loky.cloudpickle_wrapper import dumps
 from numpy.typing import NDArray
 
 from gpbandits_env import agents
-from gpbandits_env.arrays import Plain, Settings, whole
+from gpbandits_env.arrays import Array, Plain, Settings, whole
 from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of, shown
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.registration import register_all
@@ -59,17 +59,15 @@ class PlannedTrial:
         key: the trial.
         seed: the base seed of the study, on which all streams depend.
         folders: further folders in which the user's modules are found.
-        classes: the classes of a notebook or script that the scenario names, by their name in
-            ``__main__``. They are sent with the task, because a worker has another ``__main__``.
-        members: what a notebook or script registered and the scenario names: family, name, class.
+        sent: what a notebook or script defines and the scenario names (see `of_main`). It is sent
+            with the task, because a worker has another ``__main__``.
     """
 
     cell: Cell
     key: TrialKey
     seed: int
     folders: tuple[str, ...] = ()
-    classes: Settings = field(default_factory=dict)
-    members: tuple[tuple[str, str, Any], ...] = ()
+    sent: tuple[tuple[str, str, Any], ...] = ()
 
     def stream(self, purpose: str, label: str = "") -> int:
         """The seed of a stream: "world" (the environment), "initial" (points, noise) or "agent".
@@ -84,35 +82,28 @@ class PlannedTrial:
         return seed_for(self.cell.scenario.id, named, purpose, *labels, self.key.trial, self.seed)
 
 
-def main_classes(cell: Cell) -> Plain:
-    """The classes that a cell names as "__main__:Name": those of a notebook or of a script."""
-    main = sys.modules["__main__"]
-    return {name: getattr(main, name) for name in re.findall(r'"__main__:(\w+)"', _text(cell))}
+def of_main(cell: Cell) -> tuple[tuple[str, str, Any], ...]:
+    """The classes of ``__main__`` that a cell names: (family, name, class).
 
-
-def main_members(cell: Cell) -> tuple[tuple[str, str, Any], ...]:
-    """The drifts, kernels, ... that ``__main__`` registered and a cell names."""
-    text = _text(cell)
-    return tuple(
-        (kind, name, found)
-        for kind, family in FAMILIES.items()
-        for name, found in family.members.items()
-        if found.__module__ == "__main__" and json.dumps(name) in text
+    A drift, a kernel, ... that ``__main__`` registered has the name of its `specs.FAMILIES`. The
+    family of what is named as "__main__:Name" is "".
+    """
+    here, main = cell.scenario, vars(sys.modules["__main__"])
+    text = as_json([[[entry.agent, entry.settings] for entry in here.agents], here.env_kwargs])
+    return (
+        *(("", name, main[name]) for name in re.findall(r'"__main__:(\w+)"', text)),
+        *(
+            (kind, name, found)
+            for kind, family in FAMILIES.items()
+            for name, found in family.members.items()
+            if found.__module__ == "__main__" and json.dumps(name) in text
+        ),
     )
-
-
-def _text(cell: Cell) -> str:
-    """The environment and the agents of a cell, as JSON."""
-    here = cell.scenario
-    entries = [[entry.agent, entry.settings] for entry in here.agents]
-    return as_json([entries, here.env_kwargs])
 
 
 def check_sendable(cells: Sequence[Cell]) -> None:
     """Raise InvalidInput if a class of ``__main__`` that the cells name cannot go to workers."""
-    named = {name: found for cell in cells for name, found in main_classes(cell).items()}
-    named |= {name: found for cell in cells for _, name, found in main_members(cell)}
-    for name, found in named.items():
+    for name, found in {name: found for cell in cells for _, name, found in of_main(cell)}.items():
         try:
             dumps(found)
         except Exception as error:  # a user's class may refer to anything
@@ -176,8 +167,7 @@ def lent(env: str, kwargs: Settings, horizon: int) -> Iterator[gym.Env[Any, Any]
     plain = as_json(kwargs, sort_keys=True)
     key = (env, plain, horizon)
     free = _free()
-    found = free.pop(key, None)
-    found = make_env(env, json.loads(plain), horizon) if found is None else found
+    found = free.pop(key, None) or make_env(env, json.loads(plain), horizon)
     yield found
     free[key] = found
     while len(free) > MOST_KEPT:
@@ -252,28 +242,26 @@ def run_rounds(
         actions = agent.ask() if context is None else agent.ask(context=context)
         if t == 0 and opening is not None:
             actions = np.full(len(actions), opening)
-        observed: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
+        mask: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
         chosen = perf_counter()
-        clock = getattr(instance, "evaluation_seconds", 0.0)
-        observation, _, _, _, info = env.step((actions, *observed) if selective else actions)
+        clock = _evaluation_seconds(instance)
+        observation, _, _, _, info = env.step((actions, *mask) if selective else actions)
         stepped = perf_counter()
         context = observation.get("context")
         if delayed:
             agent.observe(observation)
         else:
-            agent.tell(actions, observation["rewards"], *observed)
+            agent.tell(actions, observation["rewards"], *mask)
         end = perf_counter()
         if reveal is not None:
             reveal(instance.function.values)
-        spent += int(np.count_nonzero(observed[0])) if selective else len(actions)
-        store_actions = store_actions and horizon * np.size(actions) <= MOST_ACTIONS
-        if store_actions:
+        observed = mask[0] if selective else np.ones(len(actions), dtype=bool)
+        spent += int(np.count_nonzero(observed))
+        if store_actions and horizon * np.size(actions) <= MOST_ACTIONS:
             rounds.put(t, actions=actions)
         rounds.put(
             t,
-            rewards=np.where(observed[0] if selective else True, np.nan, np.zeros(len(actions)))
-            if delayed
-            else observation["rewards"],
+            rewards=np.where(observed, np.nan, 0.0) if delayed else observation["rewards"],
             values=info["noiseless_rewards"],
             regret=info["regret"],
             optimum=info["optimum"],
@@ -281,12 +269,21 @@ def run_rounds(
             evaluations=spent,
         )
         if delayed:
-            slots = np.flatnonzero(observation["arrived"])
-            age, i = np.divmod(slots, len(actions))
-            rounds.arrays["rewards"][t - age, i] = observation["rewards"][slots]
-        evaluating = getattr(instance, "evaluation_seconds", 0.0) - clock
+            _put_late(rounds.arrays["rewards"], t, observation)
+        evaluating = _evaluation_seconds(instance) - clock
         seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
     return rounds.arrays, seconds.arrays
+
+
+def _evaluation_seconds(instance: Any) -> float:
+    return getattr(instance, "evaluation_seconds", 0.0)
+
+
+def _put_late(rewards: Array, t: int, observation: Plain) -> None:
+    """Write the rewards that arrive in round ``t`` to the rounds of their actions."""
+    slots = np.flatnonzero(observation["arrived"])
+    age, i = np.divmod(slots, rewards.shape[1])
+    rewards[t - age, i] = observation["rewards"][slots]
 
 
 def model_order(agent: Any) -> int:
@@ -307,10 +304,9 @@ def run_tasks(tasks: Sequence[PlannedTrial]) -> list[TrialRecord | TrialFailure]
 def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
     for folder in task.folders:
         look_in(folder)
-    for name, found in task.classes.items():
-        setattr(sys.modules["__main__"], name, found)
-    for kind, name, found in task.members:
-        FAMILIES[kind].members[name] = found
+    for kind, name, found in task.sent:
+        members = FAMILIES[kind].members if kind else vars(sys.modules["__main__"])
+        members[name] = found
     try:
         return _run(task)
     except (Exception, SystemExit) as error:
