@@ -28,7 +28,7 @@ import matplotlib.figure  # noqa: F401 (imported once, before the processes are 
 
 import gpbandits_env
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.cli.group import COMMANDS
+from gpbandits_env.scenarios.cli.commands import COMMANDS
 from gpbandits_env.scenarios.study.files import template
 
 LIMIT, CTRL_C, MEMORY = 20.0, 8.0, 6 * 2**30

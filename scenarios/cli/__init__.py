@@ -3,7 +3,7 @@
 import click
 
 import gpbandits_env
-from gpbandits_env.scenarios.cli.group import Group
+from gpbandits_env.scenarios.cli.commands import Group
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})

@@ -10,7 +10,7 @@ import click
 from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.cli.group import labels
+from gpbandits_env.scenarios.cli.commands import labels
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.comparison_plot import figure
 from gpbandits_env.scenarios.reporting.published import gather as gather_published

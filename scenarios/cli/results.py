@@ -7,7 +7,7 @@ import click
 
 from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.cli.group import labels
+from gpbandits_env.scenarios.cli.commands import labels
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.html import save_page
 from gpbandits_env.scenarios.reporting.plots import plot as draw

@@ -10,7 +10,7 @@ import click
 from gpbandits_env.errors import InvalidInput, UnknownArgument, UnknownName, shown
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.cli.group import exit_code, labels, no_user_code_option
+from gpbandits_env.scenarios.cli.commands import exit_code, labels, no_user_code_option
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
 from gpbandits_env.scenarios.reporting.tables import text

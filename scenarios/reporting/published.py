@@ -22,10 +22,13 @@ class Row:
     runs: Mapping[str, Array]
     published: Published
 
-    def ranks(self) -> dict[str, int]:
-        """Our ranks by mean, 1 for the smallest."""
-        means = {label: float(v.mean()) for label, v in self.runs.items()}
-        return {a: 1 + sum(other < own for other in means.values()) for a, own in means.items()}
+    @property
+    def ours(self) -> Published:
+        """Our figures; the deviation of one trial is 0."""
+        return Published(
+            {label: float(v.mean()) for label, v in self.runs.items()},
+            {label: float(v.std(ddof=min(1, len(v) - 1))) for label, v in self.runs.items()},
+        )
 
 
 def gather(paths: Sequence[str | Path]) -> list[Row]:
@@ -61,20 +64,13 @@ def lines(rows: Sequence[Row]) -> list[list[str]]:
     agents = list(dict.fromkeys(label for row in rows for label in row.runs))
     table = [["problem", "", "runs", *agents]]
     for row in rows:
-        ranks = row.ranks()
         trials = len(next(iter(row.runs.values())))
-        ours = [_entry(*_summary(row.runs[a]), ranks[a]) if a in row.runs else "" for a in agents]
-        theirs = [
-            _entry(row.published.means[a], row.published.deviations[a], row.published.rank(a))
-            for a in agents
-        ]
+        ours, theirs = ([_entry(f, a) for a in agents] for f in (row.ours, row.published))
         table += [[row.problem, "ours", str(trials), *ours], ["", "paper", "", *theirs]]
     return table
 
 
-def _summary(values: Array) -> tuple[float, float]:
-    return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0
-
-
-def _entry(mean: float, deviation: float, rank: int) -> str:
-    return f"{mean:.2g} ({deviation:.2g}) [{rank}]"
+def _entry(figures: Published, agent: str) -> str:
+    if agent not in figures.means:
+        return ""
+    return f"{figures.means[agent]:.2g} ({figures.deviations[agent]:.2g}) [{figures.rank(agent)}]"

@@ -28,51 +28,20 @@ SKY, INK, INDIGO, WINE, BROWN = "#56B4E9", "#262626", "#332288", "#882255", "#8C
 COLOURS = (BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, INDIGO, WINE, BROWN, INK)
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 
-OF_AGENT = {
-    # What most studies compare with, all different.
-    "gp-ucb": BLUE,
-    "ei": VERMILION,
-    "ts": SKY,
-    "tv-gp-ucb": GREEN,
-    "r-gp-ucb": ORANGE,
-    "sw-gp-ucb": PINK,
-    "rexp3": WINE,
-    # time: agents that are not told the drift.
-    "bma-gp-ucb": VERMILION,
-    "et-gp-ucb": SKY,
-    "wgp-ucb": BROWN,
-    "ui-tvbo": PINK,
-    "genie": INDIGO,
-    "random": INK,
-    # srinivas2010 and bedi2022: the compressed agents are near to what they compress.
-    "mpi": GREEN,
-    "max-mean": PINK,
-    "max-variance": ORANGE,
-    "cub": SKY,
-    "cei": ORANGE,
-    "cmpi": PINK,
-    "bkb-ucb": INDIGO,
-    "bkb-ei": WINE,
-    "bkb-mpi": BROWN,
-    # ren2024
-    "ts-rsr": WINE,
-    "bucb": INDIGO,
-    "ucbpe": GREEN,
-    "sp": BROWN,
-    "qei": ORANGE,
-    "dpp-ts": VERMILION,
-    # tranthe2020
-    "ms-ucb": VERMILION,
-    "dropout-ucb": INDIGO,
-    "line-bo": GREEN,
-    "sre": ORANGE,
-    "rembo": PINK,
-    "hesbo": WINE,
-    "turbo": SKY,
-    # Optimisers of other libraries.
-    "botorch": BROWN,
-    "optuna": SKY,
+# Agents of one scenario differ; compressed agents of bedi2022 are near to what they compress.
+AGENTS = {
+    BLUE: "gp-ucb",
+    VERMILION: "ei bma-gp-ucb dpp-ts ms-ucb",
+    GREEN: "tv-gp-ucb mpi ucbpe line-bo",
+    PINK: "sw-gp-ucb ui-tvbo max-mean cmpi rembo",
+    ORANGE: "r-gp-ucb max-variance cei qei sre",
+    SKY: "ts et-gp-ucb cub turbo optuna",
+    INK: "random",
+    INDIGO: "genie bkb-ucb bucb dropout-ucb",
+    WINE: "rexp3 bkb-ei ts-rsr hesbo",
+    BROWN: "wgp-ucb bkb-mpi sp botorch",
 }
+OF_AGENT = {name: colour for colour, names in AGENTS.items() for name in names.split()}
 # An agent of the user's own takes one of these by its name, for they are rare above.
 RARE = (BROWN, WINE, PINK)
 # The shades of many variants reach from this share of black to this share of white.
@@ -119,10 +88,9 @@ def _shade(colour: str, index: int, count: int) -> str:
     if count <= len(DASHES):
         return colour
     place = index / (count - 1)
-    target, share = (
-        (0, DARKEST * (1 - 2 * place)) if place < 0.5 else (255, LIGHTEST * (2 * place - 1))
-    )
-    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    target, share = (0, DARKEST) if place < 0.5 else (255, LIGHTEST)
+    share *= abs(2 * place - 1)
+    parts = bytes.fromhex(colour[1:])
     return "#" + "".join(f"{round(p + share * (target - p)):02X}" for p in parts)
 
 
@@ -279,23 +247,24 @@ def entitle(figure: "Figure", title: str) -> None:
 
 def share_legend(figure: "Figure", columns: int) -> None:
     """Draw one legend of all panels below them, in rows of about equal length."""
-    shown = [axes.get_legend_handles_labels() for axes in figure.axes]
-    named = {k: handle for both in shown for handle, k in zip(*both, strict=True)}
+    both = [axes.get_legend_handles_labels() for axes in figure.axes]
+    named = {label: handle for pair in both for handle, label in zip(*pair, strict=True)}
     rows = math.ceil(len(named) / columns) or 1
-    _legend(figure, named, math.ceil(len(named) / rows) or columns, handlelength=2.6)
+    fewer = math.ceil(len(named) / rows) or columns
+    _legend(figure, list(named.values()), list(named), fewer, handlelength=2.6)
 
 
 def legend_below(figure: "Figure", axes: "Axes", columns: int) -> None:
     """Draw the legend of one panel below all panels."""
-    handles, labels = axes.get_legend_handles_labels()
-    _legend(figure, dict(zip(labels, handles, strict=True)), columns)
+    _legend(figure, *axes.get_legend_handles_labels(), columns)
 
 
-def _legend(figure: "Figure", named: Plain, columns: int, **looks: Any) -> None:
+def _legend(
+    figure: "Figure", handles: list[Any], labels: list[Any], columns: int, **looks: Any
+) -> None:
     """Draw a legend in so many columns, or as many as fit."""
     for ncols in range(columns, 0, -1):
-        place: Plain = {"loc": "outside lower center", "ncols": ncols, **looks}
-        legend = figure.legend(list(named.values()), list(named), **place)
+        legend = figure.legend(handles, labels, loc="outside lower center", ncols=ncols, **looks)
         if ncols == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()

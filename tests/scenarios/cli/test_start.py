@@ -8,7 +8,7 @@ import sys
 import click
 import pytest
 
-from gpbandits_env.scenarios.cli.group import COMMANDS, Group, summary
+from gpbandits_env.scenarios.cli.commands import COMMANDS, Group, summary
 
 HEAVY = ("scipy", "gymnasium", "matplotlib", "sqlite3", "joblib")
 

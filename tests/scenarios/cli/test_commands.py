@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.cli.group import UNFORESEEN
+from gpbandits_env.scenarios.cli.commands import UNFORESEEN
 
 STRANGE = """
 horizon = 5
