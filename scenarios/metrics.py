@@ -130,7 +130,7 @@ def metric_named(name: str) -> Metric:
     return KNOWN[one_of(name, KNOWN, "metric")]
 
 
-def shown(metric: str, moves: bool = False) -> list[str]:
+def reported_metrics(metric: str, moves: bool = False) -> list[str]:
     """The metrics of a report that ranks by ``metric``, which comes first.
 
     Where the optimum ``moves``, metrics of the best action so far are left out: they compare rounds

@@ -22,7 +22,6 @@ from typing import Any, NoReturn
 import click
 
 from gpbandits_env.errors import GPBanditsError, one_of
-from gpbandits_env.specs import no_user_code
 
 # A scheduler sends the first at its time limit; a closed terminal sends the second.
 ALIKE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -61,17 +60,17 @@ def _stop(number: int, frame: FrameType | None) -> None:
     for other in ALIKE:  # a second signal must not disturb the shutdown
         signal.signal(other, signal.SIG_IGN)
     for stream in (1, 2):
-        _without_terminal(stream)
+        with suppress(OSError):  # writing to a terminal that has closed raises an error
+            if stat.S_ISCHR(os.fstat(stream).st_mode) and not os.isatty(stream):
+                _discard(stream)
     raise KeyboardInterrupt
 
 
-def _without_terminal(stream: int) -> None:
-    """Discard output to a terminal that has closed, because writing to it raises an error."""
-    with suppress(OSError):
-        if stat.S_ISCHR(os.fstat(stream).st_mode) and not os.isatty(stream):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream)
-            os.close(nowhere)
+def _discard(stream: int) -> None:
+    """Discard what is written to a stream from now on, and what it could not write."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream)
+    os.close(nowhere)
 
 
 @contextmanager
@@ -134,7 +133,8 @@ class Group(click.Group):
         except MemoryError:
             _fail("this needs more memory than is available", 2)
         except OSError as error:
-            _silence()
+            with suppress(OSError, ValueError):  # so that the exit does not try again
+                _discard(sys.stdout.fileno())
             about = f"{error.filename}: " if error.filename else "standard output: "
             _fail(about + (error.strerror or str(error)), 2)
         except Exception as error:
@@ -173,12 +173,6 @@ def _kept_traceback(error: Exception) -> str:
     return f"The full traceback is in {file.name}"
 
 
-def _silence() -> None:
-    """Discard what could not be written to standard output, so that exit does not try again."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _show(others: Callable[..., None], message: object, category: type, *place: Any) -> None:
     """Print a warning to the user in one line; pass ``others``, such as deprecations, on."""
     if category is UserWarning:
@@ -191,22 +185,3 @@ def _fail(message: str, code: int) -> NoReturn:
     words = " ".join(message.split()) or "the command cannot be run"
     click.echo(f"gpbandits: {words}", err=True)
     sys.exit(code)
-
-
-def _refuse_user_code(context: click.Context, _: click.Parameter, refused: bool) -> None:
-    if refused:
-        context.with_resource(no_user_code("run without --no-user-code if you trust it"))
-
-
-no_user_code_option = click.option(
-    "--no-user-code",
-    is_flag=True,
-    expose_value=False,
-    callback=_refuse_user_code,
-    help="Refuse agents, kernels and environments named as 'module:Name'.",
-)
-
-
-def labels(text: str) -> list[str]:
-    """Labels that are separated by commas, as a list."""
-    return [label.strip() for label in text.split(",")]

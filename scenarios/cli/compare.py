@@ -10,7 +10,7 @@ import click
 from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.cli.commands import labels
+from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.comparison_plot import figure
 from gpbandits_env.scenarios.reporting.published import gather as gather_published
@@ -27,7 +27,7 @@ from gpbandits_env.scenarios.study.run import run_study
 
 
 @click.command("compare")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@options.FILES
 @click.option(
     "--metric",
     type=click.Choice(list(METRICS)),
@@ -35,11 +35,11 @@ from gpbandits_env.scenarios.study.run import run_study
     show_default=True,
     help="Metric to compare.",
 )
-@click.option("--agents", type=labels, metavar="A,B", help="Labels; by default those in all files.")
+@options.agents("Labels; by default those in all files.")
 @click.option("--reference", metavar="A", help="Agent whose score is 0; by default the worst.")
-@click.option("--out", type=click.Path(path_type=Path), help="Name of the plots (.png and .svg).")
+@options.out("Name of the plots (.png and .svg).")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and draw no plot.")
+@options.as_json("Print JSON and draw no plot.")
 def compare_command(
     files: tuple[Path, ...],
     metric: str,
@@ -62,8 +62,8 @@ def compare_command(
         click.echo(json.dumps({"metric": metric, **suite.to_dict()}, indent=2))
         return
     click.echo("\n".join(_text(suite, METRICS[metric].title)))
-    drawn, stem = figure(suite, agents_of(files)), out or files[0].with_name("comparison")
-    for file in write(drawn, stem, reads=files):
+    stem = out or files[0].with_name("comparison")
+    for file in write(figure(suite, agents_of(files)), stem, reads=files):
         click.echo(f"plot     {file}")
 
 
@@ -71,8 +71,8 @@ def _text(suite: Suite, title: str) -> list[str]:
     zero = "the worst agent's mean" if suite.reference is None else f"the mean of {suite.reference}"
     one = "the best agent's" if suite.reference is None else "no regret"
     head = ["agent", "mean rank", "wins", "score (IQM, 95%)"]
-    rows = [[s.label, f"{s.rank:.2f}", str(s.wins), str(s.score)] for s in suite.standings]
-    labels = [s.label for s in suite.standings]
+    rows = [[s.label, f"{s.rank:.2f}", str(s.wins), str(s.score)] for s in suite.agents]
+    labels = [s.label for s in suite.agents]
     beats = [
         [a, *("" if a == b else f"{suite.improvement[a, b].value:.2f}" for b in labels)]
         for a in labels
@@ -97,7 +97,7 @@ def _text(suite: Suite, title: str) -> list[str]:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@options.FILES
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 def published(files: tuple[Path, ...], markdown: bool) -> None:
     """Compare the results in FILES with the paper's table, including ranks.
@@ -116,13 +116,9 @@ def published(files: tuple[Path, ...], markdown: bool) -> None:
 @click.command()
 @click.argument("scenario")
 @click.option("--check", is_flag=True, help="Compare with the reference results.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
-@click.option("--trials", type=click.IntRange(1), help="Fewer trials, for a quick test.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Results file to keep; an existing one is resumed.",
-)
+@options.JOBS
+@options.trials("Fewer trials, for a quick test.")
+@options.out("Results file to keep; an existing one is resumed.")
 def reference(
     scenario: str, check: bool, jobs: int | None, trials: int | None, out: Path | None
 ) -> None:

@@ -12,11 +12,12 @@ from gpbandits_env.gp.learning import Diagnosis
 from gpbandits_env.gp.learning import diagnose as judge
 from gpbandits_env.rewards.datasets import hours, read_table
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.study.tuning import tune as learn
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=options.PATH)
 @click.option("--time-column", metavar="NAME", help="Name of the column of time stamps.")
 @click.option(
     "--noise-var",
@@ -30,7 +31,7 @@ from gpbandits_env.scenarios.study.tuning import tune as learn
     show_default=True,
     help="Share of the rows to learn from.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@options.as_json("Print everything as JSON.")
 def diagnose(
     file: Path,
     time_column: str | None,
@@ -96,7 +97,7 @@ def table(found: Diagnosis, unit: str) -> str:
 
 @click.command()
 @click.argument("scenario")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json()
 def tune(scenario: str, as_json: bool) -> None:
     """Learn epsilon and the block length N from the training rows of SCENARIO.
 

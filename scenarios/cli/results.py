@@ -7,7 +7,7 @@ import click
 
 from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.cli.commands import labels
+from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.html import save_page
 from gpbandits_env.scenarios.reporting.plots import plot as draw
@@ -18,18 +18,16 @@ from gpbandits_env.scenarios.results.store import Store
 
 KINDS = ("csv", "parquet")
 
-_file = click.argument("file", type=click.Path(path_type=Path))
-_files = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-_metric = click.option(
-    "--metric", type=click.Choice(list(KNOWN)), help="Metric to rank by; by default the scenario's."
-)
+_file = click.argument("file", type=options.PATH)
 
 
 @click.command()
-@_files
-@_metric
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write a self-contained HTML page.")
+@options.FILES
+@click.option(
+    "--metric", type=click.Choice(list(KNOWN)), help="Metric to rank by; by default the scenario's."
+)
+@options.as_json()
+@click.option("--html", type=options.PATH, help="Write a self-contained HTML page.")
 def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Path | None) -> None:
     """Print means, standard errors, ranks, comparisons and findings of the results in FILES.
 
@@ -58,10 +56,10 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
 
 @click.command()
 @_file
-@click.option("--out", type=click.Path(path_type=Path), help="Name of the plots (.png and .svg).")
+@options.out("Name of the plots (.png and .svg).")
 @click.option("--log", is_flag=True, help="Draw regret on a logarithmic axis.")
 @click.option("--bounds", is_flag=True, help="Add the paper's regret bounds to the plot.")
-@click.option("--agents", type=labels, help="Labels of the agents to draw, separated by commas.")
+@options.agents("Labels of the agents to draw, separated by commas.")
 def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: list[str] | None) -> None:
     """Plot the results in FILE as PNG and SVG, with the panels that its scenario declares.
 
@@ -84,7 +82,7 @@ def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: list[str
 
 @click.command()
 @_file
-@click.option("--out", type=click.Path(path_type=Path), help="Output file, .csv or .parquet.")
+@options.out("Output file, .csv or .parquet.")
 @click.option(
     "--format", "kind", type=click.Choice(KINDS), help="Format; by default that of the suffix."
 )

@@ -10,7 +10,8 @@ import click
 from gpbandits_env.errors import InvalidInput, UnknownArgument, UnknownName, shown
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.cli.commands import exit_code, labels, no_user_code_option
+from gpbandits_env.scenarios.cli import options
+from gpbandits_env.scenarios.cli.commands import exit_code
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
 from gpbandits_env.scenarios.reporting.tables import text
@@ -27,23 +28,17 @@ from gpbandits_env.scenarios.study.files import (
     with_settings,
 )
 from gpbandits_env.scenarios.study.run import Outcome, run_study
+from gpbandits_env.specs import no_user_code as refuse_user_code
 
 LONGEST = 100  # characters of a file name, which contains the settings
 
 
 @click.command()
 @click.argument("scenario")
-@click.option(
-    "--agents",
-    type=labels,
-    metavar="A,B",
-    help="Agents, by label or name; 'all' adds the alternatives.",
-)
-@click.option(
-    "--trials", type=click.IntRange(1), help="Environment instances; by default the scenario's."
-)
+@options.agents("Agents, by label or name; 'all' adds the alternatives.")
+@options.trials("Environment instances; by default the scenario's.")
 @click.option("--horizon", type=click.IntRange(1), help="Rounds; by default the scenario's.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
+@options.JOBS
 @click.option(
     "--set",
     "settings",
@@ -52,22 +47,20 @@ LONGEST = 100  # characters of a file name, which contains the settings
     help="Set an argument of the environment, or of the agents (agents.NAME); may be repeated.",
 )
 @click.option(
-    "--engine",
-    type=click.Choice(NAMES),
-    default="local",
-    show_default=True,
-    help="Where trials run.",
+    "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
 )
 @click.option(
     "--address",
     help="Address of a running Dask or Ray cluster; by default one is started on this machine.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Results file; an existing one is resumed."
-)
+@options.out("Results file; an existing one is resumed.")
 @click.option("--fresh", is_flag=True, help="Replace the results file instead of resuming it.")
-@no_user_code_option
+@click.option(
+    "--no-user-code",
+    is_flag=True,
+    help="Refuse agents, kernels and environments named as 'module:Name'.",
+)
 def run(
     scenario: str,
     agents: list[str] | None,
@@ -80,6 +73,7 @@ def run(
     seed: int,
     out: Path | None,
     fresh: bool,
+    no_user_code: bool,
 ) -> None:
     """Run SCENARIO (an id or a .toml file), print its table and findings, and plot it.
 
@@ -95,6 +89,9 @@ def run(
       gpbandits run my_scenario.toml
       gpbandits run bogunovic2016/se --engine dask --address tcp://head:8786
     """
+    if no_user_code:
+        refused = refuse_user_code("run without --no-user-code if you trust it")
+        click.get_current_context().with_resource(refused)
     where, found = Engine(engine, address), find(scenario)
     chosen = found.select(agents, trials, horizon)
     chosen = with_settings(chosen, parse_settings(settings))
@@ -128,7 +125,8 @@ def _conclude(scenario: Scenario, outcome: Outcome) -> None:
             click.echo(text(report(store), pairs=False))
             files = plot(store)
         click.echo(f"\nresults  {outcome.path}")
-        _announce(files)
+        for file in files:
+            click.echo(f"plot     {file}")
     if outcome.failures:
         first = outcome.failures[0]
         click.echo(first.traceback, err=True)
@@ -153,13 +151,8 @@ def _file(scenario: str, suffix: str) -> str:
     return re.sub(r"[^\w.=+-]+", "_", name)[:LONGEST] + suffix
 
 
-def _announce(files: list[Path]) -> None:
-    for file in files:
-        click.echo(f"plot     {file}")
-
-
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path), default="my_scenario.toml")
+@click.argument("file", type=options.PATH, default="my_scenario.toml")
 @click.option("--from", "source", metavar="ID", help="Start from this scenario of a paper.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def new(file: Path, source: str | None, force: bool) -> None:

@@ -27,8 +27,8 @@ def figure(suite: Suite, agents: Mapping[str, str] | None = None) -> "Figure":
 
     ``agents``, label -> agent, determines the colours (see `agents_of`); by default the labels do.
     """
-    styles = line_styles(agents or {s.label: s.label for s in suite.standings})
-    with new_figure(13.0, max(3.6, 1.6 + 0.34 * len(suite.standings))) as figure:
+    styles = line_styles(agents or {s.label: s.label for s in suite.agents})
+    with new_figure(13.0, max(3.6, 1.6 + 0.34 * len(suite.agents))) as figure:
         scores, profiles, wins = figure.subplots(1, 3)
         _scores(scores, suite, styles)
         _profiles(profiles, suite, styles)
@@ -38,11 +38,11 @@ def figure(suite: Suite, agents: Mapping[str, str] | None = None) -> "Figure":
 
 
 def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:
-    for row, standing in enumerate(suite.standings):
-        s, colour = standing.score, styles[standing.label]["color"]
+    for row, agent in enumerate(suite.agents):
+        s, colour = agent.score, styles[agent.label]["color"]
         axes.plot([s.low, s.high], [row, row], color=colour, linewidth=6, alpha=0.35)
         axes.plot(s.value, row, marker="o", color=colour)
-    axes.set_yticks(range(len(suite.standings)), [s.label for s in suite.standings])
+    axes.set_yticks(range(len(suite.agents)), [s.label for s in suite.agents])
     axes.invert_yaxis()
     axes.set_title("interquartile mean of the scores")
     zero, one = f"0 the mean of {suite.reference}", "1 no regret"
@@ -52,9 +52,9 @@ def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:
 
 
 def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
-    for standing in suite.standings:
-        looks = styles[standing.label]
-        axes.plot(PROFILE, standing.profile, label=legible(standing.label), **looks)
+    for agent in suite.agents:
+        looks = styles[agent.label]
+        axes.plot(PROFILE, agent.profile, label=legible(agent.label), **looks)
     axes.set_title("performance profile")
     axes.set_xlabel("score")
     axes.set_ylabel("share of runs above")
@@ -62,7 +62,7 @@ def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
 
 
 def _improvement(axes: "Axes", suite: Suite) -> None:
-    labels = [s.label for s in suite.standings]
+    labels = [s.label for s in suite.agents]
     size = len(labels)
     looks: Plain = {"ha": "center", "va": "center", "fontsize": min(10.0, 80.0 / size)}
     table = np.full((size, size), np.nan)

@@ -66,8 +66,8 @@ def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = No
 def _study(path: Path, metric: str | None) -> Plain:
     with Store.open(path) as store, tempfile.TemporaryDirectory() as folder:
         found = report(store, metric)
-        (drawn,) = plot(store, Path(folder) / "plot", suffixes=(".svg",))
-        picture = drawn.read_text(encoding="utf-8")
+        (file,) = plot(store, Path(folder) / "plot", suffixes=(".svg",))
+        picture = file.read_text(encoding="utf-8")
         said = environments_of(store)
         # What all cells have in common is said once.
         common = {k: v for k, v in said[0].items() if all(other.get(k) == v for other in said)}

@@ -12,7 +12,7 @@ from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings.rounds import resets
-from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y, shown
+from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y, reported_metrics
 from gpbandits_env.scenarios.reporting.style import (
     INK,
     band,
@@ -63,8 +63,8 @@ def plot(
         InvalidInput: no panel has theory curves, or the path cannot be that of a picture.
         StoreError: there is nothing to plot, or a file cannot be written.
     """
-    drawn = figure(store, log=log, bounds=bounds, panels=panels)
-    return write(drawn, stem or store.path.with_suffix(""), suffixes, [store.path])
+    picture = figure(store, log=log, bounds=bounds, panels=panels)
+    return write(picture, stem or store.path.with_suffix(""), suffixes, [store.path])
 
 
 def figure(
@@ -77,26 +77,27 @@ def figure(
     """
     scenario = store.scenario
     cells = store.cells()
-    drawn = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
+    panels = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
+    first = panels[0]
     known = {metric for cell in cells for metric, _ in store.bounds(cell).values()}
-    if bounds and not any(panel.x == "rounds" and panel.y in known for panel in drawn):
+    if bounds and not any(panel.x == "rounds" and panel.y in known for panel in panels):
         raise InvalidInput(f"{scenario['id']} has no theory curves for any of the panels")
-    lines, columns = -(-len(drawn) // COLUMNS), min(len(drawn), COLUMNS)
+    lines, columns = -(-len(panels) // COLUMNS), min(len(panels), COLUMNS)
     with new_figure(max(4.0 * columns, 8.0), 0.9 + 3.3 * len(cells) * lines) as figure:
         grid: Any = figure.subplots(len(cells) * lines, columns, squeeze=False)
         for block, cell in zip(grid.reshape(len(cells), -1), cells, strict=True):
             params = words(scenario["points"][cell])
-            for axes, panel in zip(block, drawn, strict=False):
+            for axes, panel in zip(block, panels, strict=False):
                 draw_panel(axes, store, cell, panel)
                 if bounds and panel.x == "rounds":
                     draw_bounds(axes, store, cell, panel.y)
-                if panel.band != drawn[0].band:
+                if panel.band != first.band:
                     axes.set_title(f"{panel.title} (± {BRIEF[panel.band]})")
-            for axes in block[len(drawn) :]:
+            for axes in block[len(panels) :]:
                 axes.set_axis_off()
-            block[0].set_title(f"{drawn[0].title}  {params}".strip())
+            block[0].set_title(f"{first.title}  {params}".strip())
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
-        about = f"{counted(trials, 'trial')}, band: {BANDS[drawn[0].band]}"
+        about = f"{counted(trials, 'trial')}, band: {BANDS[first.band]}"
         entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
         share_legend(figure, min(len(scenario["agents"]) + bounds, 6))
     return figure
@@ -106,7 +107,7 @@ def declared(store: Store) -> list[Panel]:
     """The panels of a scenario: its own, or the metrics that suit it against rounds."""
     if own := store.scenario.get("panels", []):
         return [read(Panel, plain, "a panel") for plain in own]
-    names = shown(store.scenario["metric"], optimum_moves(store))
+    names = reported_metrics(store.scenario["metric"], optimum_moves(store))
     return [Panel(name) for name in METRICS if name in names]
 
 
@@ -136,7 +137,7 @@ def draw_curves(
         at = along(store, cell, label, panel.x).mean(axis=0)
         forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0)) - 1
         axes.plot(at[forgotten], mean[forgotten], ".", color=style["color"], markersize=5)
-        rounds = _shown(len(mean)) - 1
+        rounds = _plotted(len(mean)) - 1
         at, mean, half = at[rounds], mean[rounds], half[rounds]
         axes.plot(at, mean, label=legible(name), **style)
         low = _reflected(mean, half) if panel.log else mean - half
@@ -162,7 +163,7 @@ def _reflected(mean: Array, half: Array) -> Array:
     return np.divide(mean**2, mean + half, out=np.zeros_like(mean), where=mean + half > 0)
 
 
-def _shown(horizon: int) -> IntArray:
+def _plotted(horizon: int) -> IntArray:
     """The rounds that are drawn: all early ones, and as many of the others as a plot can show."""
     evenly = np.linspace(1, horizon, min(horizon, POINTS)).round().astype(np.int64)
     return np.union1d(np.arange(1, min(horizon, 50) + 1), evenly)
@@ -172,7 +173,7 @@ def draw_bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
     """Add the theoretical bounds on a metric in a cell to a panel."""
     for i, (title, (metric, curve)) in enumerate(store.bounds(cell).items()):
         if metric == name:
-            rounds = _shown(len(curve))
+            rounds = _plotted(len(curve))
             looks: Plain = {"linestyle": DOTS[i % len(DOTS)], "linewidth": 1.2}
             axes.plot(rounds, curve[rounds - 1], color=INK, label=title, **looks)
             axes.autoscale(axis="y")

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios.metrics import KNOWN
-from gpbandits_env.scenarios.results.report import CellReport, PairedTest, Report
+from gpbandits_env.scenarios.results.report import CellReport, Report
 from gpbandits_env.scenarios.scenario import words
 
 
@@ -31,10 +31,8 @@ def markdown(
 
 
 def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
-    lines = []
-    if cell.params:
-        lines.append(words(cell.params))
     head, rows = rows_of(cell, metrics)
+    lines = [words(cell.params)] if cell.params else []
     lines += aligned([head, *rows])
     if pairs and cell.comparisons:
         title = KNOWN[metrics[0]].title
@@ -52,42 +50,33 @@ def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
 def rows_of(cell: CellReport, metrics: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of the table of a cell, without columns that would say nothing."""
     agents = cell.agents
-    asking = max(a.microseconds for a in agents)
-    kept_all = all(a.model_order in (0.0, a.evaluations) for a in agents)
-    said = {
-        "trials": len({a.trials for a in agents}) > 1,
-        "mean rank": len(agents) > 1,
-        "model order": not kept_all,
-        "evaluations": len({a.evaluations for a in agents}) > 1,
-        "evaluating us/round": max(a.evaluating for a in agents) > 0.1 * asking,
-    }
-    head = ["agent", "trials", *(KNOWN[n].title for n in metrics), "mean rank"]
-    head += ["model order", "evaluations", "us/round", "evaluating us/round"]
-    rows = [
-        [
-            a.label,
-            str(a.trials),
-            *map(a.words, metrics),
-            f"{a.rank:.2f}",
-            f"{a.model_order:.4g}",
-            f"{a.evaluations:.6g}",
-            f"{a.microseconds:.0f}",
-            f"{a.evaluating:.0f}",
-        ]
-        for a in agents
-    ]
-    kept = [i for i, title in enumerate(head) if said.get(title, True)]
-    return [head[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    columns = {"agent": [a.label for a in agents]}
+    if len({a.trials for a in agents}) > 1:
+        columns["trials"] = [str(a.trials) for a in agents]
+    columns |= {KNOWN[n].title: [a.words(n) for a in agents] for n in metrics}
+    if len(agents) > 1:
+        columns["mean rank"] = [f"{a.rank:.2f}" for a in agents]
+    if not all(a.model_order in (0.0, a.evaluations) for a in agents):
+        columns["model order"] = [f"{a.model_order:.4g}" for a in agents]
+    if len({a.evaluations for a in agents}) > 1:
+        columns["evaluations"] = [f"{a.evaluations:.6g}" for a in agents]
+    columns["us/round"] = [f"{a.microseconds:.0f}" for a in agents]
+    if max(a.evaluating for a in agents) > 0.1 * max(a.microseconds for a in agents):
+        columns["evaluating us/round"] = [f"{a.evaluating:.0f}" for a in agents]
+    return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
 
 
 def pairs_of(cell: CellReport) -> list[list[str]]:
     """The paired comparisons of a cell: the difference, its standard error, and p of a t test."""
-
-    def row(a: str, b: str, r: PairedTest) -> list[str]:
-        p = f"{r.p:.2g}" if r.se else "identical trials"
-        return [f"{a} - {b}", f"{r.difference:+.4g}", f"{r.se:.2g}", p]
-
-    return [row(c.a, c.b, c.result) for c in cell.comparisons]
+    return [
+        [
+            f"{c.a} - {c.b}",
+            f"{c.result.difference:+.4g}",
+            f"{c.result.se:.2g}",
+            f"{c.result.p:.2g}" if c.result.se else "identical trials",
+        ]
+        for c in cell.comparisons
+    ]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

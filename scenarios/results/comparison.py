@@ -11,7 +11,7 @@ Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the S
 Precipice"; the probability of improvement is their eq. in Section 4.3.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
@@ -46,7 +46,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Standing:
+class AgentScores:
     """The results of one agent over all scenarios.
 
     They are its mean rank by mean regret (1 for the least), the interquartile mean of its scores,
@@ -67,13 +67,13 @@ class Suite:
 
     Args:
         scenarios: scenario -> agent -> (mean regret, trials).
-        standings: one per agent, the best interquartile mean first.
+        agents: one per agent, the best interquartile mean first.
         improvement: (a, b) -> the probability that a's regret is below b's, ties counting half.
         reference: the agent whose mean regret has score 0; None for the worst of each scenario.
     """
 
     scenarios: dict[str, dict[str, tuple[float, int]]]
-    standings: tuple[Standing, ...]
+    agents: tuple[AgentScores, ...]
     improvement: dict[tuple[str, str], Interval]
     reference: str | None
 
@@ -123,11 +123,8 @@ def gather(
     for path in paths:
         with Store.open(path) as store:
             for cell, params in enumerate(store.scenario["points"]):
-                runs = final(store, cell, metric)
-                if runs:
-                    name = " ".join(
-                        [store.scenario["id"], *(f"{k}={v}" for k, v in params.items())]
-                    )
+                name = " ".join([store.scenario["id"], *(f"{k}={v}" for k, v in params.items())])
+                if runs := final(store, cell, metric):
                     found[_fresh(name, found)] = {
                         label: np.array(list(values.values())) for label, values in runs.items()
                     }
@@ -200,49 +197,42 @@ def compare(
     rng = np.random.default_rng(seed)
     means = {n: {k: float(r.mean()) for k, r in runs.items()} for n, runs in regrets.items()}
     ranks = mean_ranks(np.array([[m[label] for m in means.values()] for label in labels]))
-    standings = []
+    agents = []
     for label, rank in zip(labels, ranks.tolist(), strict=True):
         own = [s[label] for s in scores.values()]
         wins = sum(m[label] <= min(m.values()) for m in means.values())
         # All scenarios have equal weights.
         profile = np.mean([(s[:, None] > PROFILE).mean(axis=0) for s in own], axis=0)
-        score = _interquartile_mean(own, rng, resamples)
-        standings.append(Standing(label, rank, score, wins, tuple(profile.tolist())))
+        score = _interval(_interquartile_mean, own, rng, resamples)
+        agents.append(AgentScores(label, rank, score, wins, tuple(profile.tolist())))
     better = {
-        (a, b): _improvement([(r[a], r[b]) for r in regrets.values()], rng, resamples)
+        (a, b): _interval(
+            _improvement, [r[k] for r in regrets.values() for k in (a, b)], rng, resamples
+        )
         for a, b in permutations(labels, 2)
     }
     counted = {n: {k: (means[n][k], len(r)) for k, r in s.items()} for n, s in regrets.items()}
-    order = tuple(sorted(standings, key=lambda s: -s.score.value))
+    order = tuple(sorted(agents, key=lambda s: -s.score.value))
     return Suite(counted, order, better, reference)
 
 
 def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array]:
     """Scores of the runs of a scenario; 1 is regret 0 or the best mean (see the module)."""
     means = [float(r.mean()) for r in runs.values()]
-    if reference is None:
-        best, worst = min(means), max(means)
-    else:
+    best, worst = min(means), max(means)
+    if reference is not None:
         best, worst = 0.0, float(runs[reference].mean())
     width = worst - best
     return {k: (worst - r) / width if width > 0 else np.ones(len(r)) for k, r in runs.items()}
 
 
-def _interquartile_mean(
-    scores: Sequence[Array], rng: np.random.Generator, resamples: int
-) -> Interval:
-    value = float(stats.trim_mean(np.concatenate(scores), 0.25))
-    drawn = np.concatenate([_redrawn(s, rng, resamples) for s in scores], axis=1)
-    return _interval(value, stats.trim_mean(drawn, 0.25, axis=1))
+def _interquartile_mean(scores: Sequence[Array]) -> Array:
+    return stats.trim_mean(np.concatenate(scores, axis=1), 0.25, axis=1)
 
 
-def _improvement(
-    pairs: Sequence[tuple[Array, Array]], rng: np.random.Generator, resamples: int
-) -> Interval:
-    """P(a < b), the mean over scenarios of the Mann-Whitney statistic."""
-    value = float(np.mean([_below(a[None], b[None])[0] for a, b in pairs]))
-    drawn = [_below(_redrawn(a, rng, resamples), _redrawn(b, rng, resamples)) for a, b in pairs]
-    return _interval(value, np.mean(drawn, axis=0))
+def _improvement(runs: Sequence[Array]) -> Array:
+    """P(a < b), the mean over scenarios of the Mann-Whitney statistic: a's, b's, a's, b's, ..."""
+    return np.mean([_below(a, b) for a, b in zip(runs[::2], runs[1::2], strict=True)], axis=0)
 
 
 def _below(a: Array, b: Array) -> Array:
@@ -252,10 +242,14 @@ def _below(a: Array, b: Array) -> Array:
     return (ranks[:, :k].sum(axis=1) - k * (k + 1) / 2) / (n * k)
 
 
-def _redrawn(values: Array, rng: np.random.Generator, resamples: int) -> Array:
-    return values[rng.integers(len(values), size=(resamples, len(values)))]
-
-
-def _interval(value: float, drawn: Array) -> Interval:
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(value, float(low), float(high))
+def _interval(
+    statistic: Callable[[Sequence[Array]], Array],
+    samples: Sequence[Array],
+    rng: np.random.Generator,
+    resamples: int,
+) -> Interval:
+    """A statistic of samples, each of which the bootstrap resamples."""
+    (value,) = statistic([sample[None] for sample in samples])
+    found = statistic([s[rng.integers(len(s), size=(resamples, len(s)))] for s in samples])
+    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(float(value), float(low), float(high))

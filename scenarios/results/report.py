@@ -15,7 +15,7 @@ from gpbandits_env.errors import optional
 from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
 from gpbandits_env.scenarios.findings.finding import Paired, mean_and_error, paired
-from gpbandits_env.scenarios.metrics import metric_named, shown
+from gpbandits_env.scenarios.metrics import metric_named, reported_metrics
 from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
@@ -101,8 +101,8 @@ class Report(Displayed):
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics in tables, with that of the report first: see `metrics.shown`."""
-        return shown(self.metric, self.optimum_moves)
+        """The metrics in tables, with that of the report first: see `metrics.reported_metrics`."""
+        return reported_metrics(self.metric, self.optimum_moves)
 
     def _facts(self) -> Plain:
         agents = dict.fromkeys(a.label for cell in self.cells for a in cell.agents)
@@ -198,7 +198,7 @@ def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:
 
 def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
     cell = StoredCell(store, index)
-    names = shown(metric)
+    names = reported_metrics(metric)
     shared = cell.final(metric, cell.labels)
     ranks = mean_ranks(np.array(list(shared.values())))
     results = tuple(
@@ -260,20 +260,17 @@ class StoredCell(CellResults):
 def _agent(
     store: Store, cell: int, label: str, values: dict[str, dict[int, float]], rank: float
 ) -> AgentResult:
-    mean, se = {}, {}
-    for name, by_trial in values.items():
-        m, s = mean_and_error(np.array(list(by_trial.values())))
-        mean[name], se[name] = float(m), float(s)
-    spent = store.seconds(cell, label, "ask") + store.seconds(cell, label, "tell")
-    last = {k: store.arrays(cell, label, k)[:, -1].mean() for k in ("model_order", "evaluations")}
+    found = {n: mean_and_error(np.array(list(by_trial.values()))) for n, by_trial in values.items()}
+    ask, tell, evaluate = (store.seconds(cell, label, n) for n in ("ask", "tell", "evaluate"))
+    order, spent = (store.arrays(cell, label, n)[:, -1] for n in ("model_order", "evaluations"))
     return AgentResult(
         label=label,
         trials=len(next(iter(values.values()))),
-        mean=mean,
-        se=se,
+        mean={name: float(mean) for name, (mean, _) in found.items()},
+        se={name: float(se) for name, (_, se) in found.items()},
         rank=rank,
-        microseconds=float(spent.mean()) * 1e6,
-        model_order=float(last["model_order"]),
-        evaluations=float(last["evaluations"]),
-        evaluating=float(store.seconds(cell, label, "evaluate").mean()) * 1e6,
+        microseconds=float((ask + tell).mean()) * 1e6,
+        model_order=float(order.mean()),
+        evaluations=float(spent.mean()),
+        evaluating=float(evaluate.mean()) * 1e6,
     )

@@ -11,6 +11,7 @@ import json
 import re
 import sqlite3
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,9 +28,15 @@ from gpbandits_env.scenarios.results.store_format import (
 # The exceptions that reading damaged data may raise, besides that of zlib.
 UNREADABLE = (ValueError, TypeError, OverflowError, MemoryError, RecursionError)
 KEY = "cell, agent, trial"
-TRIAL = f"{KEY}, world_seed, agent_seed, rounds"
-ARRAYS = f"SELECT {KEY}, name, dtype, shape, data FROM arrays ORDER BY cell, agent, name, trial"
-SECONDS = f"SELECT {KEY}, name, data FROM seconds ORDER BY cell, agent, name, trial"
+BY_NAME = "ORDER BY cell, agent, name, trial"
+# Kind of item, number of columns of its key, and its rows, in the order in which they count.
+ITEMS = (
+    ("meta", 1, "SELECT key, value FROM meta"),
+    ("bounds", 2, "SELECT cell, name, metric, data FROM bounds"),
+    ("trial", 3, f"SELECT {KEY}, world_seed, agent_seed, rounds FROM trials"),
+    ("trial", 3, f"SELECT {KEY}, name, dtype, shape, data FROM arrays {BY_NAME}"),
+    ("seconds", 3, f"SELECT {KEY}, name, data FROM seconds {BY_NAME}"),
+)
 
 
 def damaged(path: Path, what: object) -> StoreError:
@@ -99,7 +106,7 @@ def _feed(total: Any, row: tuple[Any, ...]) -> None:
     if isinstance(last, bytes):
         total.update(to_json([*head, len(last)]).encode() + last)
     else:
-        total.update(to_json([*head, last]).encode())
+        total.update(to_json(row).encode())
 
 
 def checksums(db: sqlite3.Connection) -> dict[str, str]:
@@ -109,21 +116,11 @@ def checksums(db: sqlite3.Connection) -> dict[str, str]:
     ["trial", cell, agent, trial] and ["seconds", cell, agent, trial]. Clock times are
     separate, because all other checksums are the same in every run.
     """
-    found = {}
-    for key, value in db.execute("SELECT key, value FROM meta"):
-        found[to_json(["meta", key])] = checksum([(key, value)])
-    for row in db.execute("SELECT cell, name, metric, data FROM bounds"):
-        found[to_json(["bounds", *row[:2]])] = checksum([row])
-    trials = db.execute(f"SELECT {TRIAL} FROM trials").fetchall()
-    for item, sql, firsts in (("trial", ARRAYS, trials), ("seconds", SECONDS, [])):
-        totals = {row[:3]: hashlib.sha256() for row in trials}
-        for row in firsts:
-            _feed(totals[row[:3]], row)
+    totals: dict[tuple[Any, ...], Any] = defaultdict(hashlib.sha256)
+    for kind, width, sql in ITEMS:
         for row in db.execute(sql):
-            if row[:3] in totals:
-                _feed(totals[row[:3]], row)
-        found |= {to_json([item, *key]): total.hexdigest() for key, total in totals.items()}
-    return found
+            _feed(totals[kind, *row[:width]], row)
+    return {to_json(item): total.hexdigest() for item, total in totals.items()}
 
 
 def check_ours(db: sqlite3.Connection, path: Path) -> None:

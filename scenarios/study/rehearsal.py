@@ -104,19 +104,11 @@ def resolved(scenario: Scenario, seed: int = 0) -> Plain:
         for entry in plain["agents"].values():
             # The default settings of an agent determine the results as well.
             known = agents.settings_of(entry["agent"])
-            entry["defaults"] = {name: _plain(value) for name, value in known.items()}
+            entry["defaults"] = json.loads(json.dumps(known, default=repr))
         result: Plain = json.loads(as_json(plain | {"bounds": bounds}, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{scenario.id}: a scenario must be JSON-able: {error}") from None
     return result
-
-
-def _plain(value: Any) -> Any:
-    try:
-        json.dumps(value)
-    except (TypeError, ValueError):
-        return repr(value)
-    return value
 
 
 def describe(env: Any) -> Plain:

@@ -10,7 +10,7 @@ from typing import Any
 from gpbandits_env.files import write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import plain
-from gpbandits_env.scenarios.metrics import KNOWN, shown
+from gpbandits_env.scenarios.metrics import KNOWN, reported_metrics
 from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
@@ -82,7 +82,7 @@ def _shown(scenario: Scenario, root: Path) -> list[str]:
     for cell in kept["cells"]:
         if cell["params"]:
             parts.append(f"### {words(cell['params'])}")
-        metrics = shown(scenario.metric, kept["optimum_moves"])
+        metrics = reported_metrics(scenario.metric, kept["optimum_moves"])
         parts += [_table(cell, metrics, notes), *_findings(cell)]
     v, m = kept["versions"], kept["machine"]
     return [

@@ -24,14 +24,14 @@ REGRETS = {
 
 def test_scores_of_a_worked_example():
     suite = compare(REGRETS, resamples=50)
-    by_label = {s.label: s for s in suite.standings}
+    by_label = {s.label: s for s in suite.agents}
     # In "easy" the means are 1.5 and 3.5, in "hard" they are equal: every score there is 1.
     easy = (3.5 - REGRETS["easy"]["a"]) / 2.0
     middle = np.sort(np.concatenate([easy, [1.0, 1.0]]))[1:-1]
     assert by_label["a"].score.value == pytest.approx(middle.mean())
     assert [by_label["a"].wins, by_label["b"].wins] == [2, 1]
     assert [by_label["a"].rank, by_label["b"].rank] == [1.25, 1.75]
-    assert suite.standings[0].label == "a"
+    assert suite.agents[0].label == "a"
 
 
 def test_probability_of_improvement_is_that_of_all_pairs():
@@ -71,7 +71,7 @@ def test_the_middle_half_of_the_scores_counts():
     x = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, -100.0, -200.0])
     runs = {"zero": np.zeros(8), "one": np.ones(8), "x": 1.0 - x}
     regrets = {"w": runs}
-    found = next(s for s in compare(regrets, resamples=20_000).standings if s.label == "x").score
+    found = next(s for s in compare(regrets, resamples=20_000).agents if s.label == "x").score
     worst = runs["x"].mean()  # the scores' 0, and "zero" their 1
     assert found.value == pytest.approx(
         ((worst - 1.0 + np.array([0.1, 0.2, 0.3, 0.4])) / worst).mean()
@@ -85,13 +85,13 @@ def test_the_middle_half_of_the_scores_counts():
 def test_scores_against_a_reference():
     suite = compare(REGRETS, reference="b", resamples=50)
     scores = np.concatenate([1 - REGRETS["easy"]["a"] / 3.5, 1 - REGRETS["hard"]["a"] / 20.0])
-    standing = next(s for s in suite.standings if s.label == "a")
-    assert standing.score.value == pytest.approx(np.sort(scores)[1:-1].mean())
+    agent = next(s for s in suite.agents if s.label == "a")
+    assert agent.score.value == pytest.approx(np.sort(scores)[1:-1].mean())
     shares = [
         (1 - REGRETS[n]["a"] / m > PROFILE[:, None]).mean(axis=1)
         for n, m in (("easy", 3.5), ("hard", 20.0))
     ]
-    assert np.allclose(standing.profile, np.mean(shares, axis=0))
+    assert np.allclose(agent.profile, np.mean(shares, axis=0))
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
@@ -100,7 +100,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
         # The mean of "zero" and "one" is exact, so that the scores are 1 minus the regret.
         runs = {"zero": np.zeros(40), "one": np.ones(40), "x": rng.normal(0.5, 0.2, 40)}
         found = next(
-            s for s in compare({"w": runs}, resamples=200).standings if s.label == "x"
+            s for s in compare({"w": runs}, resamples=200).agents if s.label == "x"
         ).score
         covered += found.low <= 0.5 <= found.high
     assert 85 <= covered <= 100
@@ -134,7 +134,7 @@ def test_a_reference_without_regret_gives_no_scores():
     runs = {"a": np.array([0.0, 0.0]), "b": np.array([0.1, 0.2])}
     with pytest.raises(InvalidInput, match="the regret of a in grid is 0"):
         compare({"grid": runs}, reference="a", resamples=10)
-    assert compare({"grid": runs}, reference="b", resamples=10).standings[0].label == "a"
+    assert compare({"grid": runs}, reference="b", resamples=10).agents[0].label == "a"
 
 
 def test_notes_on_the_numbers_of_trials():
@@ -181,8 +181,8 @@ def test_the_command(files, tmp_path):
     assert (tmp_path / "all.png").stat().st_size > 10_000
     run = CliRunner().invoke(main, ["compare", *names, "--json", "--reference", "random"])
     plain = json.loads(run.output)
-    assert {s["label"] for s in plain["standings"]} == {"gp-ucb", "random"}
-    assert len(plain["profile_scores"]) == len(plain["standings"][0]["profile"])
+    assert {s["label"] for s in plain["agents"]} == {"gp-ucb", "random"}
+    assert len(plain["profile_scores"]) == len(plain["agents"][0]["profile"])
 
 
 def test_an_unknown_reference_ends_with_code_2(files):
