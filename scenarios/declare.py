@@ -64,11 +64,7 @@ def read(
 
 
 def as_json(value: Any, **options: Any) -> str:
-    """A value of a declaration as JSON: kernels, findings, ... as their dicts, arrays as lists.
-
-    Raises:
-        InvalidInput: it contains something that JSON cannot express.
-    """
+    """A value of a declaration as JSON: kernels, findings, ... as their dicts, arrays as lists."""
     return json.dumps(value, default=_as_plain, **options)
 
 
@@ -87,13 +83,10 @@ def _as_plain(value: Any) -> Any:
 
 
 def put(target: Any, path: str, value: Any) -> Any:
-    """Plain data with another value at a dotted path; what changes is copied.
+    """Plain data with another value at a dotted path, e.g. "drift.drifts.0.epsilon".
 
-    A part of the path is a key of a table, which is made if it is missing, or the number of an item
-    of a list, from 0: "drift.drifts.0.epsilon".
-
-    Raises:
-        InvalidInput: a list does not have the item.
+    A part of it is a key of a table, which is made if it is missing, or the number of an item of a
+    list, from 0. What changes is copied.
     """
     return _put(target, path.split("."), value, path)
 
@@ -144,7 +137,6 @@ def check_distinct(values: Collection[Any], name: str) -> None:
 
 
 def _item_kind(kind: Any) -> Any:
-    """The type of the items of a tuple field; None for other fields."""
     return get_args(kind)[0] if get_origin(kind) is tuple else None
 
 

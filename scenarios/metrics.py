@@ -122,11 +122,7 @@ class Panel:
 
 
 def metric_named(name: str) -> Metric:
-    """The metric with a name.
-
-    Raises:
-        UnknownName: there is no such metric.
-    """
+    """The metric with a name; UnknownName if there is none."""
     return KNOWN[one_of(name, KNOWN, "metric")]
 
 

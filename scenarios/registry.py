@@ -40,9 +40,5 @@ def scenarios() -> dict[str, Scenario]:
 
 
 def get(id: str) -> Scenario:
-    """The scenario with an id.
-
-    Raises:
-        UnknownName: there is no such id; the message suggests the nearest ones.
-    """
+    """The scenario with an id; UnknownName, with the nearest ids, if there is none."""
     return scenarios()[one_of(id, scenarios(), "scenario", "'gpbandits list' lists them")]

@@ -154,11 +154,7 @@ class Scenario:
         return tuple(dict(point) for point in self.grid) or ({},)
 
     def cells(self) -> "tuple[Cell, ...]":
-        """One cell per point of the grid, with every parameter filled in.
-
-        Raises:
-            InvalidInput: settings that are nested too deeply to be copied.
-        """
+        """One cell per point of the grid, with every parameter filled in."""
         try:
             return tuple(self._cell(index, point) for index, point in enumerate(self.points()))
         except RecursionError:
@@ -175,11 +171,7 @@ class Scenario:
         return Cell(index, dict(point), replace(here, **left, grid=()))
 
     def changed(self, settings: Settings) -> "Scenario":
-        """The same scenario with other settings, named as in a grid (see ``grid`` above).
-
-        Raises:
-            InvalidInput: a list lacks the item, or a setting is nested too deeply to be copied.
-        """
+        """The same scenario with other settings, named as in a grid (see ``grid`` above)."""
         env_kwargs: Any = copy.deepcopy(dict(self.env_kwargs))
         chosen: Plain = {e.label: copy.deepcopy(dict(e.settings)) for e in self.agents}
         left_out = {e.label for e in self.alternatives}
@@ -322,7 +314,6 @@ def label_of(agent: str) -> str:
 
 
 def _check_grid(grid: Any) -> None:
-    """Check for a dict of lists or a list of dicts, and for duplicates in a list."""
     if not isinstance(grid, Mapping):
         check_items(grid, Mapping, "grid")
         for point in grid:

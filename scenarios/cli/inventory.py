@@ -25,7 +25,6 @@ def list_agents() -> None:
 
 
 def _first_line(agent: str) -> str:
-    """The first line of the docstring of an agent's class."""
     return str(agent_class(agent).__doc__).strip().splitlines()[0].replace("`", "")
 
 

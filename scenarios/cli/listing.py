@@ -29,7 +29,6 @@ def list_scenarios(scenario: str | None) -> None:
 
 
 def _overview(groups: Iterable[str]) -> None:
-    """The scenarios of papers and topics."""
     width = max(map(len, registry.scenarios()))
     for paper in groups:
         click.echo(f"{paper}: {registry.GROUPS[paper]}")

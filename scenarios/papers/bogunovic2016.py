@@ -44,6 +44,12 @@ def _ucb(
 
 # -- Synthetic data: Section 5.1, Fig. 2 ----------------------------------------------------------
 
+
+def _learned(epsilon: float, beta: dict[str, object]) -> AgentEntry:
+    note = f"epsilon {epsilon} by marginal likelihood on the training days"
+    return _ucb("tv/learned", "tv-gp-ucb", note, beta, epsilon=epsilon)
+
+
 GP_UCB = _ucb("gp-ucb", "gp-ucb", "the same beta, nothing is ever forgotten")
 RANDOM = AgentEntry("random", "random", {}, "uniform")
 GENIE = AgentEntry("genie", "genie", {}, "knows f_{t-1}: the best that can be done (Appendix F)")
@@ -262,13 +268,7 @@ SCENARIOS = (
             RANDOM,
         ),
         alternatives=(
-            _ucb(
-                "tv/learned",
-                "tv-gp-ucb",
-                "epsilon 0.0405 by marginal likelihood on the training days",
-                WARM,
-                epsilon=TEMPERATURE_EPSILON,
-            ),
+            _learned(TEMPERATURE_EPSILON, WARM),
             _ucb(
                 "r/validated",
                 "r-gp-ucb",
@@ -296,16 +296,7 @@ SCENARIOS = (
         "Los Angeles",
         TRAFFIC,
         days=(60, 2),
-        alternatives=(
-            _ucb(
-                "tv/learned",
-                "tv-gp-ucb",
-                "epsilon 0.2925 by marginal likelihood on the training days",
-                FAST,
-                epsilon=TRAFFIC_EPSILON,
-            ),
-            RANDOM,
-        ),
+        alternatives=(_learned(TRAFFIC_EPSILON, FAST), RANDOM),
         departures=(
             "METR-LA, one week, stands in for one month of I-880 South, which is not public: 50 of "
             "its 207 sensors, three working mornings to train and two to test, T = 60 readings a "

@@ -272,6 +272,8 @@ def _on(low: int, high: int, dim: int, task: str) -> Plain:
     return {"task": task, "dim": dim, "box": [[float(low)] * dim, [float(high)] * dim]}
 
 
+MICHALEWICZ = {"task": "michalewicz", "dim": 10}
+PUSH, GRIEWANK = "a robot pushes a disc", "Griewank on [-1, 4]^8"
 # Name, title, task, and the number of actions in a round and that of rounds.
 TASKS: tuple[tuple[str, str, Plain, tuple[int, int]], ...] = (
     ("ackley-2d", "Ackley on [-5, 5]^2", _on(-5, 5, 2, "ackley"), (5, 50)),
@@ -279,29 +281,14 @@ TASKS: tuple[tuple[str, str, Plain, tuple[int, int]], ...] = (
     ("bird-2d", "Bird on [-2 pi, 2 pi]^2", {"task": "bird"}, (5, 50)),
     ("ackley-3d", "Ackley on [-5, 5]^3", _on(-5, 5, 3, "ackley"), (20, 15)),
     ("hartmann-6d", "Hartmann in 6 dimensions", {"task": "hartmann-6"}, (5, 30)),
-    ("griewank-8d", "Griewank on [-1, 4]^8, with x_i / i", _on(-1, 4, 8, "griewank-i"), (10, 30)),
-    (
-        "michalewicz-10d",
-        "Michalewicz in 10 dimensions",
-        {"task": "michalewicz", "dim": 10},
-        (5, 30),
-    ),
+    ("griewank-8d", f"{GRIEWANK}, with x_i / i", _on(-1, 4, 8, "griewank-i"), (10, 30)),
+    ("michalewicz-10d", "Michalewicz in 10 dimensions", MICHALEWICZ, (5, 30)),
     ("boston", "a network tuned on house prices", BOSTON, (5, 30)),
-    (
-        "push-3d",
-        "a robot pushes a disc: place and duration",
-        {"task": "push-3d", **PUSHED},
-        (5, 30),
-    ),
-    (
-        "push-4d",
-        "a robot pushes a disc: place, duration and angle",
-        {"task": "push-4d", **PUSHED},
-        (5, 30),
-    ),
+    ("push-3d", f"{PUSH}: place and duration", {"task": "push-3d", **PUSHED}, (5, 30)),
+    ("push-4d", f"{PUSH}: place, duration and angle", {"task": "push-4d", **PUSHED}, (5, 30)),
     (
         "griewank-8d-root",
-        "Griewank on [-1, 4]^8, as it is usually written",
+        f"{GRIEWANK}, as it is usually written",
         _on(-1, 4, 8, "griewank"),
         (10, 30),
     ),

@@ -48,6 +48,8 @@ def _ucb(label: str, note: str, beta: Plain, agent: str = "gp-ucb", **settings: 
     return AgentEntry(label, agent, {"beta": beta, **settings}, note)
 
 
+GENIE = AgentEntry("genie", "genie", {}, "knows f_{t-1}")
+ET = AgentEntry("et", "et-gp-ucb", {}, "resets where a reward surprises; told nothing")
 TOLD_LITTLE = (
     AgentEntry("wgp", "wgp-ucb", {}, "weights that decay, gamma = 0.98"),
     AgentEntry("ui", "ui-tvbo", {}, "a random walk in time, rate 0.03"),
@@ -62,9 +64,9 @@ DRAWN_AGENTS = (
     _ucb("window", "the last 50 rounds", BETA, window=50),
     _ucb("gp-ucb", "nothing is ever forgotten", BETA),
     AgentEntry("bma", "bma-gp-ucb", {}, "averages six Markov rates; told nothing"),
-    AgentEntry("et", "et-gp-ucb", {}, "resets where a reward surprises; told nothing"),
+    ET,
     *TOLD_LITTLE,
-    AgentEntry("genie", "genie", {}, "knows f_{t-1}"),
+    GENIE,
 )
 FORGETFUL = ("resets", "window", "gp-ucb", "et", "wgp")
 RIVALS = (*MARKOV, *FORGETFUL, "bma", "ui")
@@ -166,12 +168,7 @@ UNKNOWN: dict[str, tuple[str, Plain, float, Finding]] = {
         0.025,
         BETTER,
     ),
-    "static": (
-        "a function that does not change",
-        {"type": "markov", "epsilon": 0.0},
-        0.0,
-        BETTER,
-    ),
+    "static": ("a function that does not change", {"type": "markov", "epsilon": 0.0}, 0.0, BETTER),
 }
 MATCHED = (
     "the epsilon of `true` has the same correlation from one round to the next as the environment: "
@@ -189,7 +186,7 @@ def _unknown(name: str, what: str, drift: Plain, epsilon: float, goal: Finding) 
         agents=(
             AgentEntry("true", "tv-gp-ucb", {"epsilon": epsilon}, "knows epsilon"),
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates; told nothing"),
-            AgentEntry("et", "et-gp-ucb", {}, "resets where a reward surprises; told nothing"),
+            ET,
             _ucb("resets", "forgets all data every 50 rounds", BETA, reset_every=50),
             _ucb("gp-ucb", "nothing is ever forgotten", BETA),
             AgentEntry(
@@ -198,7 +195,7 @@ def _unknown(name: str, what: str, drift: Plain, epsilon: float, goal: Finding) 
                 {"epsilon": epsilon, "beta": 4.0},
                 "knows epsilon, and explores as bma does",
             ),
-            AgentEntry("genie", "genie", {}, "knows f_{t-1}"),
+            GENIE,
         ),
         horizon=500,
         trials=50,

@@ -26,10 +26,6 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
     """The page of some results files, in their order, ranked by a metric or each by its own.
 
     With several studies, a summary of all of them comes first.
-
-    Raises:
-        UnknownName: there is no such metric.
-        StoreError: a file cannot be read or contains no finished trial.
     """
     studies = [_study(Path(path), metric) for path in paths]
     templates = Environment(
@@ -51,13 +47,7 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
 
 
 def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = None) -> Path:
-    """Write the page of some results files.
-
-    Raises:
-        StoreError: a file cannot be read, or the page cannot be written.
-        InvalidInput: the page would replace one of the files, or a file that is no web page.
-        UnknownName: there is no such metric.
-    """
+    """Write the page of some results files, which it must not replace."""
     reads = [Path(path) for path in paths]
     check_output(target, "html", reads)
     return write_text(target, page(paths, metric), "html", reads)
@@ -140,7 +130,6 @@ def _agents(scenario: Plain) -> list[list[str]]:
 
 
 def _call(values: Plain) -> str:
-    """Settings as they are written in a call."""
     return ", ".join(f"{name}={_short(value)}" for name, value in values.items())
 
 

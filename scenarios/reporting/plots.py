@@ -59,9 +59,6 @@ def plot(
             (without simple regret where the optimum moves).
     Returns:
         The files.
-    Raises:
-        InvalidInput: no panel has theory curves, or the path cannot be that of a picture.
-        StoreError: there is nothing to plot, or a file cannot be written.
     """
     picture = figure(store, log=log, bounds=bounds, panels=panels)
     return write(picture, stem or store.path.with_suffix(""), suffixes, [store.path])
@@ -70,11 +67,7 @@ def plot(
 def figure(
     store: Store, *, log: bool = False, bounds: bool = False, panels: Sequence[Panel] = ()
 ) -> "Figure":
-    """The same plot as a Matplotlib figure, which a notebook shows; see `plot`.
-
-    Raises:
-        StoreError: there is nothing to plot.
-    """
+    """The same plot as a Matplotlib figure, which a notebook shows; see `plot`."""
     scenario = store.scenario
     cells = store.cells()
     panels = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
@@ -159,7 +152,6 @@ def draw_curves(
 
 
 def _reflected(mean: Array, half: Array) -> Array:
-    """The lower edge of a band on a logarithmic axis, where mean - half may lie below zero."""
     return np.divide(mean**2, mean + half, out=np.zeros_like(mean), where=mean + half > 0)
 
 

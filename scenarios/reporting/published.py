@@ -32,12 +32,7 @@ class Row:
 
 
 def gather(paths: Sequence[str | Path]) -> list[Row]:
-    """The rows of some results files that belong to a paper's table.
-
-    Raises:
-        StoreError: a file cannot be read.
-        InvalidInput: no table has figures for a file, or no trial of its agents is finished.
-    """
+    """The rows of some results files that belong to a paper's table."""
     rows = []
     for path in paths:
         with Store.open(path) as store:

@@ -174,12 +174,7 @@ def write(
     suffixes: Sequence[str] = SUFFIXES,
     reads: Sequence[Path] = (),
 ) -> list[Path]:
-    """Write a figure under each suffix: all files, or none if one cannot be written.
-
-    Raises:
-        InvalidInput: a file would replace one of ``reads``, or a file that is no such picture.
-        StoreError: a file cannot be written.
-    """
+    """Write a figure under each suffix: all files, or none if one cannot be written."""
     files = files_of(stem, suffixes)
     with house_style(), ExitStack() as stack:
         parts = [stack.enter_context(writing(f, f.suffix[1:], reads)) for f in files]
@@ -224,12 +219,7 @@ def legible(label: str) -> str:
 
 
 def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
-    """The files that `write` writes; a suffix of pictures that the name already has is replaced.
-
-    Raises:
-        InvalidInput: the path is a folder such as "." and has no name, or it ends as another kind
-            of picture.
-    """
+    """The files that `write` writes; a suffix of pictures that the name already has is replaced."""
     for suffix in suffixes:
         one_of(suffix, SUFFIXES, "kind of picture")
     if stem.suffix.lower() in OTHER_SUFFIXES:

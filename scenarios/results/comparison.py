@@ -107,11 +107,6 @@ def gather(
 
     Each cell of a grid counts as a scenario. Without ``agents``, those that all files have are
     compared.
-
-    Raises:
-        UnknownName: there is no such metric, or no file has an agent.
-        StoreError: a file cannot be read or has no trial.
-        InvalidInput: the files share fewer than two agents; or an agent or a file is given twice.
     """
     metric_named(metric)
     files = [Path(path).resolve() for path in listed(paths, "paths")]
@@ -134,11 +129,7 @@ def gather(
 
 
 def agents_of(paths: Sequence[str | Path]) -> dict[str, str]:
-    """Label -> agent of several results files; the first file with a label decides.
-
-    Raises:
-        StoreError: a file cannot be read.
-    """
+    """Label -> agent of several results files; the first file with a label decides."""
     found: dict[str, str] = {}
     for path in paths:
         with Store.open(path) as store:

@@ -14,10 +14,6 @@ def curves_of(store: Store, cell: int, label: str, name: str) -> Array:
     """A metric of all trials of an agent, in order: (trials, T).
 
     Simple regret includes the initial points if the scenario says that they count.
-
-    Raises:
-        UnknownName: there is no such metric.
-        StoreError: the agent has no trials in the cell.
     """
     metric, regrets = metric_named(name), store.arrays(cell, label, "regret")
     if metric.best and store.scenario.get("initial", {}).get("counts"):

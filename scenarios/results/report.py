@@ -117,7 +117,6 @@ class Report(Displayed):
         }
 
     def _repr_html_(self) -> str:
-        """The means and standard errors, with a table for each cell of the grid."""
         head = ["agent", *(name.replace("_", " ") for name in self.metrics)]
         tables = []
         for cell in self.cells:
@@ -131,9 +130,6 @@ class Report(Displayed):
 
         The columns are the parameters of the grid, "agent", "trials", the mean of each metric under
         its name and its standard error under "NAME_se", and the other figures of `AgentResult`.
-
-        Raises:
-            MissingExtra: pandas is not installed.
         """
         rows = []
         for cell in self.cells:
@@ -152,12 +148,7 @@ class Report(Displayed):
 
 
 def report(store: Store, metric: str | None = None) -> Report:
-    """The report of an open results file, by a metric or by that of its scenario.
-
-    Raises:
-        UnknownName: there is no such metric.
-        StoreError: no trial is finished.
-    """
+    """The report of an open results file, by a metric or by that of its scenario."""
     scenario = store.scenario
     name = metric or scenario["metric"]
     metric_named(name)

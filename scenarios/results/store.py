@@ -69,11 +69,7 @@ class Store(Displayed):
 
     @classmethod
     def create(cls, path: str | Path, meta: Settings) -> Self:
-        """Create a file and its folder; ``meta`` are JSON-able entries, including "scenario".
-
-        Raises:
-            StoreError: the file exists, or cannot be written.
-        """
+        """Create a file and its folder; ``meta`` are JSON-able entries, including "scenario"."""
         path = Path(path)
         with clear_errors(path):
             check_regular(path)
@@ -101,8 +97,7 @@ class Store(Displayed):
         Cost: O(bytes in the file).
 
         Raises:
-            StoreError: the file is missing, damaged, not a results file, of a format that this
-                release does not read, or cannot be read or written.
+            StoreError: it is damaged, no results file of this format, or cannot be read.
         """
         path = Path(path)
         with clear_errors(path):
@@ -139,9 +134,8 @@ class Store(Displayed):
         if not path.is_file():
             return False
         try:
-            store = cls(path, connect(path, "rw"))
-            with store:
-                store._one("SELECT count(*) FROM sqlite_master")
+            with closing(connect(path, "rw")) as db:
+                db.execute("SELECT count(*) FROM sqlite_master")
             return path.stat().st_size == 0
         except (sqlite3.Error, OSError, UnicodeDecodeError):
             return False  # `open` reports what is wrong
@@ -158,8 +152,7 @@ class Store(Displayed):
 
     def meta(self, key: str) -> Any:
         """An entry of the meta table; None if it is missing."""
-        with clear_errors(self.path):
-            text = self._one("SELECT value FROM meta WHERE key = ?", key)
+        text = self._one("SELECT value FROM meta WHERE key = ?", key)
         return None if text is None else json.loads(text)
 
     def set_meta(self, entries: Settings) -> None:
@@ -217,11 +210,7 @@ class Store(Displayed):
         return [TrialFailure(TrialKey(*row[:3]), row[3], row[4]) for row in rows]
 
     def cells(self) -> list[int]:
-        """The cells with results of agents that are shown.
-
-        Raises:
-            StoreError: there are none; the message names a trial that raised, if any.
-        """
+        """The cells with results of agents that are shown; StoreError if there are none."""
         found = [cell for cell in range(len(self.scenario["points"])) if self.labels(cell)]
         if not found:
             failed = [f": {f.key} raised {f.error}" for f in self.failures()[:1]]
@@ -237,11 +226,7 @@ class Store(Displayed):
         return [label for label in self.scenario["agents"] if label in found]
 
     def restrict(self, agents: Collection[str]) -> None:
-        """Restrict `labels` to these agents from now on, so that only they are shown.
-
-        Raises:
-            UnknownName: the study has no such agent; nothing has changed then.
-        """
+        """Restrict `labels` to these agents from now on, so that only they are shown."""
         for label in agents:
             one_of(label, self.scenario["agents"], "agent in this file")
         self._restricted = frozenset(agents)
@@ -252,11 +237,7 @@ class Store(Displayed):
         return [row[0] for row in self._all(sql, cell, agent)]
 
     def array(self, key: TrialKey, name: str) -> NDArray[Any]:
-        """One array of one trial (see `records.ROUND_FIELDS`).
-
-        Raises:
-            StoreError: there is no such trial, or the array was not kept (e.g. actions).
-        """
+        """One array of one trial (see `records.ROUND_FIELDS`); StoreError if it was not kept."""
         values, what = (*astuple(key), name), f"{name} of {key}"
         return self._stacked(f"{ARRAY} {OF_TRIAL}", values, what)[0]
 
@@ -265,11 +246,7 @@ class Store(Displayed):
         return self._one(f"SELECT 1 FROM arrays {OF_TRIAL}", *astuple(key), name) is not None
 
     def arrays(self, cell: int, agent: str, name: str) -> NDArray[Any]:
-        """One array of all trials of an agent, in order: (trials, T, ...).
-
-        Raises:
-            StoreError: the agent has no trials there.
-        """
+        """One array of all trials of an agent, in order: (trials, T, ...)."""
         return self._of_all(f"{ARRAY} {OF_AGENT}", (cell, agent, name))
 
     def forms(self, name: str) -> set[tuple[str, tuple[int, ...]]]:
@@ -278,15 +255,10 @@ class Store(Displayed):
         return {(dtype, tuple(json.loads(shape))) for dtype, shape in rows}
 
     def seconds(self, cell: int, agent: str, name: str) -> Array:
-        """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).
-
-        Raises:
-            StoreError: the agent has no trials there.
-        """
+        """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`)."""
         return self._of_all(f"{FLOATS} FROM seconds {OF_AGENT}", (cell, agent, name))
 
     def _of_all(self, sql: str, values: tuple[int, str, str]) -> NDArray[Any]:
-        """An array of all trials of an agent, each of which must have it."""
         cell, agent, name = values
         found = self._stacked(sql, values, f"{name} of agent {agent!r}")
         if len(found) != len(self.trials(cell, agent)):
@@ -336,8 +308,8 @@ class Store(Displayed):
         return list(self._each(sql, *values))
 
     def _one(self, sql: str, *values: Any) -> Any:
-        row = self._db.execute(sql, values).fetchone()
-        return None if row is None else row[0]
+        rows = self._all(sql, *values)
+        return rows[0][0] if rows else None
 
 
 def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:

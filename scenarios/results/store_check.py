@@ -112,9 +112,8 @@ def _feed(total: Any, row: tuple[Any, ...]) -> None:
 def checksums(db: sqlite3.Connection) -> dict[str, str]:
     """The correct checksum of each item of an open file.
 
-    An item is a JSON list: ["meta", key], ["bounds", cell, name], and for each trial
-    ["trial", cell, agent, trial] and ["seconds", cell, agent, trial]. Clock times are
-    separate, because all other checksums are the same in every run.
+    An item is a JSON list, e.g. ["meta", key]. Clock times are separate, because all other
+    checksums are the same in every run.
     """
     totals: dict[tuple[Any, ...], Any] = defaultdict(hashlib.sha256)
     for kind, width, sql in ITEMS:
@@ -130,11 +129,7 @@ def check_ours(db: sqlite3.Connection, path: Path) -> None:
 
 
 def check_format(db: sqlite3.Connection, path: Path) -> None:
-    """Check that an open file is a results file of the present format.
-
-    Raises:
-        StoreError: it is not, or it is damaged.
-    """
+    """Raise `StoreError` unless an open file is a results file of the present format."""
     check_ours(db, path)
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version != FORMAT:
@@ -148,7 +143,6 @@ def check_format(db: sqlite3.Connection, path: Path) -> None:
 
 
 def _release(db: sqlite3.Connection) -> str:
-    """How to install the release that wrote a file, if the file names it."""
     try:
         (text,) = db.execute("SELECT value FROM meta WHERE key = 'versions'").fetchone()
         version = str(json.loads(text)["gpbandits-env"])

@@ -43,9 +43,6 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
     """The cluster of a scheduler or, without an address, a new one of ``jobs`` processes.
 
     Tasks that are still running at the end are cancelled.
-
-    Raises:
-        InvalidInput: no scheduler answers at the address.
     """
     with _cluster(jobs) if address is None else _joined(address) as client:
         yield DaskCluster(client)
@@ -53,7 +50,6 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 
 @contextmanager
 def _cluster(jobs: int) -> Iterator[Any]:
-    """Start a cluster on this machine, and its client."""
     start_quietly(resource_tracker)
     cluster: Any = distributed.LocalCluster
     with (
@@ -75,7 +71,6 @@ def _cluster(jobs: int) -> Iterator[Any]:
 
 @contextmanager
 def _joined(address: str) -> Iterator[Any]:
-    """The client of a scheduler."""
     made: Any = distributed.Client
     try:
         # A failed client stays alive for a minute, so check the address before making one.

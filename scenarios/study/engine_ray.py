@@ -29,9 +29,6 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 
     Tasks that are still running at the end are cancelled. A new cluster ends with this process,
     even if it is killed (not on Windows).
-
-    Raises:
-        InvalidInput: no cluster answers at the address.
     """
     with nullcontext() if address else _guarded():
         _connect(jobs, address)
@@ -78,12 +75,14 @@ class RayCluster(Pool):
 
 @contextmanager
 def _cluster_errors() -> Iterator[None]:
-    """Turn errors of Ray into one line that says that the cluster is gone."""
     try:
         yield
     except (exceptions.RayError, ConnectionError) as error:
+        first, *_ = f"{type(error).__name__}: {str(error).strip()}".split(
+            "\n"
+        )  # of very many lines
         raise ClusterLost(
-            f"the Ray cluster is gone, or its workers cannot run trials ({_short(error)}); "
+            f"the Ray cluster is gone, or its workers cannot run trials ({first}); "
             "check that it runs, with this version of gpbandits-env on every machine"
         ) from error
 
@@ -160,8 +159,3 @@ def _found() -> str:
     except ImportError:  # it is Ray's own business, and may move
         return "auto"
     return str(get_ray_address_from_environment("auto", None))
-
-
-def _short(error: Exception) -> str:
-    """The first line of an error of Ray, whose text may be very long."""
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

@@ -54,12 +54,7 @@ HEAD = """\
 
 
 def load(path: Path) -> Scenario:
-    """The scenario of a TOML file, checked.
-
-    Raises:
-        MissingData: the file does not exist.
-        InvalidInput: it is not TOML, or a key or value does not fit; the message names it.
-    """
+    """The scenario of a TOML file, checked; an error names the key."""
     try:
         check_regular(path, MOST_BYTES)
         declared = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -103,15 +98,10 @@ def _full(folder: Path, readings: Any) -> Any:
 
 
 def find(name: str) -> Scenario:
-    """The scenario of an id, or of a file whose name ends in .toml.
+    """The scenario of an id, or of a file whose name ends in .toml (see `load`).
 
     Modules of the user's own are also looked for in the folder of the file, or else in the current
     one.
-
-    Raises:
-        UnknownName: there is no such id.
-        MissingData: there is no such file.
-        InvalidInput: the file declares no valid scenario; see `load`.
     """
     if name.endswith(".toml"):
         return load(Path(name))
@@ -125,12 +115,7 @@ def _look_for_modules(folder: Path) -> None:
 
 
 def read(declared: Any, name: str = "scenario") -> Scenario:
-    """The scenario of a plain dict with the keys of a file; ``name`` is used if it has no id.
-
-    Raises:
-        InvalidInput: a key is missing, or a value has the wrong type.
-        UnknownName: a key is unknown.
-    """
+    """The scenario of a plain dict with the keys of a file; ``name`` is used if it has no id."""
     check_keys(declared := mapping(declared, "a scenario", "a table"), KEYS)
     table = {"id": f"my/{name}", "source": "a scenario file", "title": name, **declared}
     words = "a table with an id in quotes"
@@ -168,7 +153,6 @@ def _joined(grid: Settings) -> Plain:
 
 
 def _entry(entry: Any, where: str) -> Any:
-    """The table of an existing agent, with a label."""
     name = entry.get("agent") if isinstance(entry, Mapping) else None
     if not isinstance(name, str):
         return entry
@@ -239,7 +223,6 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
 
 
 def _check_agents(scenario: Scenario, settings: Settings) -> None:
-    """Check that no setting is that of an agent that is left out, or that does not exist."""
     left_out = [e.label for e in scenario.alternatives]
     labels = [e.label for e in scenario.agents]
     of_all = {*OVERRIDES, *(name for e in scenario.agents for name in agents.settings_of(e.agent))}
@@ -255,7 +238,6 @@ def _check_agents(scenario: Scenario, settings: Settings) -> None:
 
 
 def _without(grid: Any, settings: Settings) -> Any:
-    """The grid without the names that are set."""
     table = isinstance(grid, Mapping)
     swept = dict.fromkeys(name for point in ([grid] if table else grid) for name in point)
     for name in settings:

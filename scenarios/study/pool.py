@@ -132,11 +132,7 @@ def run_timed(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:
 def check_reachable(address: str) -> None:
     """Check that HOST:PORT or SCHEME://HOST:PORT accepts a connection, if it has a port.
 
-    The client of a cluster would try for minutes.
-
-    Raises:
-        OSError: nothing answers there.
-        ValueError: it is not an address.
+    The client of a cluster would try for minutes. ValueError: it is not an address.
     """
     found = urlsplit(address if "://" in address else f"//{address}")
     if found.hostname and found.port:

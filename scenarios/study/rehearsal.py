@@ -93,11 +93,7 @@ def _at(where: str, error: GPBanditsError) -> GPBanditsError:
 
 
 def resolved(scenario: Scenario, seed: int = 0) -> Plain:
-    """Everything that determines the results, as a plain JSON dict; all streams depend on the seed.
-
-    Raises:
-        InvalidInput: a keyword of the environment or a setting of an agent is not JSON-able.
-    """
+    """Everything that determines the results, as a plain JSON dict."""
     bounds = [BOUNDS.from_dict(spec) for spec in scenario.bounds]
     try:
         plain = scenario.to_dict(seed)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -164,25 +164,17 @@ def _open(path: Path, meta: Settings, fresh: bool) -> Store:
 
 
 def _absent(path: Path) -> bool:
-    """Whether there is no results file yet; a name that is too long does not exist."""
     return not os.path.exists(path) or Store.is_empty(path)
 
 
 def _merge(store: Store, meta: Settings) -> None:
     """Check that the file contains the same study, and extend it to what is requested now."""
-    old, new = store.scenario, meta["scenario"]
-    difference = _difference(old, new)
-    name = "gpbandits-env"
-    before, now = store.meta("versions").get(name), meta["versions"][name]
-    if not difference and before != now:
-        difference = f"it has version {_short(before)} of {name}, and this run has {_short(now)}"
-    if not difference and changed(store.meta("problems"), meta["problems"]):
-        difference = "its environment's data or defaults were different"
-    if difference:
+    for difference in _differences(store, meta):
         raise StoreError(
             f"{store.path} contains another study: {difference}; use another --out to keep it, "
             "or --fresh to replace it"
         )
+    old, new = store.scenario, meta["scenario"]
     wider = {"agents": old["agents"] | new["agents"], "trials": max(old["trials"], new["trials"])}
     merged = new | wider
     if merged != old:
@@ -192,17 +184,23 @@ def _merge(store: Store, meta: Settings) -> None:
 ABSENT = "not stated"
 
 
-def _difference(old: Settings, new: Settings) -> str:
-    """The first difference between two scenarios, in words; empty if they are the same study."""
+def _differences(store: Store, meta: Settings) -> Iterator[str]:
+    """How the study of a file differs from a new one, in words."""
+    old, new = store.scenario, meta["scenario"]
     for key in IDENTITY:
         if old.get(key) != new.get(key):
             name = "grid" if key == "points" else key
-            return f"its {_first(name, old.get(key), new.get(key))}"
+            yield f"its {_first(name, old.get(key), new.get(key))}"
     for label in old["agents"].keys() & new["agents"].keys():
         a, b = ({**s["agents"][label], "note": ""} for s in (old, new))
         if a != b:
-            return f"its {_first(f'agents.{label}', a, b)}"
-    return ""
+            yield f"its {_first(f'agents.{label}', a, b)}"
+    name = "gpbandits-env"
+    before, now = store.meta("versions").get(name), meta["versions"][name]
+    if before != now:
+        yield f"it has version {_short(before)} of {name}, and this run has {_short(now)}"
+    if changed(store.meta("problems"), meta["problems"]):
+        yield "its environment's data or defaults were different"
 
 
 def _first(name: str, old: Any, new: Any) -> str:
@@ -241,7 +239,7 @@ def _run(
     total: int,
     progress: bool,
 ) -> bool:
-    """Run the tasks, and store each when it is done; return True if Ctrl-C ended the run."""
+    """Run the tasks and store each; return True if Ctrl-C ended the run."""
     title = tasks[0].cell.scenario.id if tasks else "all done"
     done = total - len(tasks)
     bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)

@@ -122,12 +122,7 @@ def _free() -> dict[tuple[str, str, int], gym.Env[Any, Any]]:
 
 
 def make_env(env: str, kwargs: Settings, horizon: int) -> gym.Env[Any, Any]:
-    """A new environment with a horizon.
-
-    Raises:
-        InvalidInput: the environment does not exist, needs a package that is not installed, refuses
-            the keywords, or has fewer rounds.
-    """
+    """A new environment with a horizon; InvalidInput if it cannot be made or has fewer rounds."""
     if "max_episode_steps" in kwargs:
         raise InvalidInput("max_episode_steps is the horizon of the scenario: set that instead")
     if not isinstance(mode := kwargs.get("render_mode"), str | None):
@@ -160,9 +155,6 @@ def lent(env: str, kwargs: Settings, horizon: int) -> Iterator[gym.Env[Any, Any]
     The thread keeps it for its next trial. An environment in use is never lent again, so that
     neither another thread nor a trial within a trial can change it. It is dropped after an error,
     which may have interrupted a step.
-
-    Raises:
-        InvalidInput: see `make_env`.
     """
     plain = as_json(kwargs, sort_keys=True)
     key = (env, plain, horizon)
@@ -320,14 +312,7 @@ def died(task: PlannedTrial, why: object) -> TrialFailure:
 
 
 def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> TrialRecord:
-    """Run a single trial of a scenario, at the first point of its grid.
-
-    The exceptions of environment and agent are not caught.
-
-    Raises:
-        UnknownName: the scenario has no agent of this label.
-        InvalidInput: the number of the trial is below 0.
-    """
+    """Run a single trial at the first point of a scenario's grid; errors are not caught."""
     one_of(label, [entry.label for entry in scenario.agents], "agent in the scenario")
     whole(trial, "trial", 0)
     cell = scenario.cells()[0]

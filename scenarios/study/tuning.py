@@ -96,8 +96,7 @@ def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
         lambda e: log_marginal_likelihood(replace(model, epsilon=e), series)[0], found.epsilon
     )
     longest = max(len(part) for part in parts)
-    betas = [e.settings["beta"] for e in scenario.agents if "beta" in e.settings]
-    beta = betas[0] if betas else None
+    beta = next((e.settings["beta"] for e in scenario.agents if "beta" in e.settings), None)
     return Tuning(
         found.epsilon,
         interval,
