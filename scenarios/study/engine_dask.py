@@ -15,7 +15,7 @@ from distributed.comm.addressing import get_address_host_port
 from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.arrays import Plain
-from gpbandits_env.errors import ClusterLost, InvalidInput
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.study.pool import (
     Pool,
     Results,
@@ -95,6 +95,7 @@ class DaskCluster(Pool):
     """
 
     slots, suspects, revivals = 1000, 1, 1
+    cluster, lost = "Dask", (Exception,)
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -102,10 +103,7 @@ class DaskCluster(Pool):
         self._done: SimpleQueue[str] = SimpleQueue()
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> str:
-        try:
-            future = self._client.submit(_work, tasks, pure=False)
-        except Exception as error:
-            raise _lost(error) from error
+        future = self._client.submit(_work, tasks, pure=False)
         key: str = future.key
         self._futures[key] = future
         future.add_done_callback(lambda done: self._done.put(done.key))
@@ -125,17 +123,12 @@ class DaskCluster(Pool):
             return future.result()
         except distributed.KilledWorker as error:
             raise WorkerDied(str(error)) from error
-        except Exception as error:
-            raise _lost(error) from error
         finally:
             future.release()
 
     def _look(self, warned: bool) -> bool:
         """Warn once if the cluster has no workers; return whether the warning was given."""
-        try:
-            idle = not self._client.scheduler_info()["workers"]
-        except Exception as error:
-            raise _lost(error) from error
+        idle = not self._client.scheduler_info()["workers"]
         if idle and self._client.cluster is not None:
             # A nanny gives up if its worker dies while it is being started.
             lost = len(self._client.cluster.worker_spec)
@@ -145,14 +138,6 @@ class DaskCluster(Pool):
             _log.warning("the Dask scheduler has no workers; waiting until some connect")
             return True
         return warned
-
-
-def _lost(error: Exception) -> ClusterLost:
-    return ClusterLost(
-        "the Dask cluster is gone, or its workers cannot run trials "
-        f"({type(error).__name__}: {error}); check that it runs, "
-        "with this version of gpbandits-env on every worker"
-    )
 
 
 def _work(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:

@@ -14,7 +14,7 @@ import ray
 from ray import exceptions
 
 from gpbandits_env.arrays import Plain
-from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra
+from gpbandits_env.errors import InvalidInput, MissingExtra
 from gpbandits_env.scenarios.study import worker
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
@@ -49,42 +49,26 @@ class RayCluster(Pool):
 
     # Ray goes through all submitted tasks in every call.
     slots, suspects, revivals = 1000, 1000, 0
+    cluster, lost = "Ray", (exceptions.RayError, ConnectionError)
 
     def __init__(self) -> None:
         self.running: set[Any] = set()
         self._run = ray.remote(num_cpus=1, max_retries=RETRIES)(run_timed)
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
-        with _cluster_errors():
-            handle = self._run.remote(tasks)
+        handle = self._run.remote(tasks)
         self.running.add(handle)
         return handle
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
-        with _cluster_errors():
-            return ray.wait(list(handles))[0]
+        return ray.wait(list(handles))[0]
 
     def result(self, handle: Any) -> tuple[Results, float]:
         self.running.discard(handle)  # lets Ray free the result
-        with _cluster_errors():
-            try:
-                return ray.get(handle)
-            except (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError) as error:
-                raise WorkerDied(str(error)) from error
-
-
-@contextmanager
-def _cluster_errors() -> Iterator[None]:
-    try:
-        yield
-    except (exceptions.RayError, ConnectionError) as error:
-        first, *_ = f"{type(error).__name__}: {str(error).strip()}".split(
-            "\n"
-        )  # of very many lines
-        raise ClusterLost(
-            f"the Ray cluster is gone, or its workers cannot run trials ({first}); "
-            "check that it runs, with this version of gpbandits-env on every machine"
-        ) from error
+        try:
+            return ray.get(handle)
+        except (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError) as error:
+            raise WorkerDied(str(error)) from error
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
+from gpbandits_env.errors import ClusterLost
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialRecord
 from gpbandits_env.scenarios.study.runner import PlannedTrial, died, run_tasks
 
@@ -38,11 +39,15 @@ class Pool(Protocol):
         slots: the number of portions that it gets at a time.
         suspects: the same for tasks that may have killed a worker.
         revivals: how often a task is restarted that was alone when its worker died.
+        cluster: the name of the cluster.
+        lost: the errors that say that the cluster is gone.
     """
 
     slots: int
     suspects: int
     revivals: int
+    cluster: str = ""
+    lost: tuple[type[Exception], ...] = ()
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
         """Start `run_timed` of a portion, and return its handle."""
@@ -55,7 +60,6 @@ class Pool(Protocol):
 
         Raises:
             WorkerDied: the worker did not survive it.
-            ClusterLost: the connection to the cluster is lost, or its workers cannot run tasks.
         """
 
 
@@ -96,7 +100,22 @@ class Queue:
 
 
 def results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, None, None]:
-    """Yield the results of the tasks as they finish, in lists of those that finish together."""
+    """Yield the results of the tasks as they finish, in lists of those that finish together.
+
+    Raises:
+        ClusterLost: the connection to the cluster is lost, or its workers cannot run tasks.
+    """
+    try:
+        yield from _results(tasks, pool)
+    except pool.lost as error:
+        first, *_ = f"{type(error).__name__}: {str(error).strip()}".splitlines()  # of very many
+        raise ClusterLost(
+            f"the {pool.cluster} cluster is gone, or its workers cannot run trials ({first}); "
+            "check that it runs, with this version of gpbandits-env on every machine"
+        ) from error
+
+
+def _results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, None, None]:
     queue = Queue(len(tasks), pool)
     running: dict[Any, list[int]] = {}
     found: Results = []

@@ -41,11 +41,12 @@ def begin(driver: int) -> None:
 
 
 def serve(connection: Any) -> None:
-    """Receive a function with its argument and return its result, until the driver is gone."""
+    """Receive a function with its argument and return its result, and end with the driver."""
     with suppress(EOFError, ConnectionError):
         while True:
             function, argument = pickle.loads(connection.recv_bytes())
             connection.send(function(argument))
+    os._exit(1)
 
 
 def guard(driver: int, folder: str) -> None:
