@@ -218,7 +218,7 @@ def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array
 
 
 def _interquartile_mean(scores: Sequence[Array]) -> Array:
-    return stats.trim_mean(np.concatenate(scores, axis=1), 0.25, axis=1)
+    return np.asarray(stats.trim_mean(np.concatenate(scores, axis=1), 0.25, axis=1))
 
 
 def _improvement(runs: Sequence[Array]) -> Array:
