@@ -2,8 +2,8 @@
 
 joblib's own loop cannot do this. With every backend, `joblib.Parallel` stops completely when a
 worker dies, and does not say which task killed it. Its Ray backend returns nothing before
-everything is done. So each engine is a small `Pool`: processes of joblib's loky on this machine,
-otherwise the interface of the cluster.
+everything is done. So each engine is a small `Pool`: processes of this machine, which joblib's loky
+starts, otherwise the interface of the cluster.
 """
 
 import socket

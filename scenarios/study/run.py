@@ -164,6 +164,7 @@ def _open(path: Path, meta: Settings, fresh: bool) -> Store:
 
 
 def _absent(path: Path) -> bool:
+    # Not `Path.exists`, which raises for a name that is too long.
     return not os.path.exists(path) or Store.is_empty(path)
 
 
