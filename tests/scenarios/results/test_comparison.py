@@ -99,9 +99,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
     for _ in range(100):
         # The mean of "zero" and "one" is exact, so that the scores are 1 minus the regret.
         runs = {"zero": np.zeros(40), "one": np.ones(40), "x": rng.normal(0.5, 0.2, 40)}
-        found = next(
-            s for s in compare({"w": runs}, resamples=200).agents if s.label == "x"
-        ).score
+        found = next(s for s in compare({"w": runs}, resamples=200).agents if s.label == "x").score
         covered += found.low <= 0.5 <= found.high
     assert 85 <= covered <= 100
 
