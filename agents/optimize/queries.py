@@ -142,7 +142,7 @@ class CampaignQueries(Displayed):
         return importance(self.space, lambda unit: in_space.moments(unit)[0], flag(total, "total"))
 
     def to_dataframe(self) -> Any:
-        """All records as a table of pandas (extra ``pandas``), one row per evaluation.
+        """All records as a table of pandas (extra ``tables``), one row per evaluation.
 
         The columns are id, the dimensions by name, the constraints by name, value, noise, status,
         time and reason. A dimension with the name of another column is called "params.<name>", and
@@ -160,7 +160,7 @@ class CampaignQueries(Displayed):
             column = f"constraints.{name}" if name in ("id", *rest) else name
             table[column] = [record.constraints.get(name) for record in self.records]
         table |= {key: [getattr(record, key) for record in self.records] for key in rest}
-        return optional("pandas", "pandas").DataFrame(table)
+        return optional("pandas", "tables").DataFrame(table)
 
     def recommend(self, context: Params) -> Plain:
         """The parameters with the best posterior mean in a context; nothing becomes pending.

@@ -5,16 +5,15 @@ trial has no such value: a parameter that is not swept there, a coordinate beyon
 an action that was not kept. Each row of a round has the seconds of the whole round.
 """
 
-import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.errors import StoreError, optional
 from gpbandits_env.files import writing
 from gpbandits_env.scenarios.metrics import METRICS
@@ -26,8 +25,10 @@ KEY = {"agent": str, "trial": int, "round": int, "slot": int}
 ROUNDS = {"reward": "rewards", "value": "values", "regret": "regret"}
 PER_ROUND = {"optimum": float, "model_order": int, "evaluations": int}
 CURVES = (*METRICS, *(f"{name}_seconds" for name in SECONDS_FIELDS))
+# The types of pandas whose columns may have missing entries.
+NULLABLE = {str: "string", int: "Int64", float: "Float64", bool: "boolean"}
 # A spreadsheet evaluates a cell that begins with one of these as a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = r"^[=+\-@\t\r]"
 
 
 def export_csv(store: Store, path: Path) -> int:
@@ -36,20 +37,20 @@ def export_csv(store: Store, path: Path) -> int:
     Words that a spreadsheet would evaluate as a formula get a leading apostrophe.
 
     Raises:
+        MissingExtra: pandas is not installed.
         InvalidInput: the path is that of the results, or of a file that is not an exported table.
         StoreError: the file cannot be written.
     """
-    columns, count = columns_of(store), 0
+    frames, count = _typed_frames(store), 0
     with (
         writing(path, "csv", [store.path]) as part,
         part.open("w", newline="", encoding="utf-8") as file,
     ):
-        writer = csv.writer(file)
-        writer.writerow(map(_harmless, columns))
-        for rows, table in _tables(store, columns):
-            cells = [_cells(table.get(name), rows) for name in columns]
-            writer.writerows(zip(*cells, strict=True))
-            count += rows
+        for i, frame in enumerate(frames):
+            frame.columns = frame.columns.str.replace(FORMULA, r"'\g<0>", regex=True)
+            harmless = frame.replace(FORMULA, r"'\g<0>", regex=True)
+            harmless.to_csv(file, index=False, header=i == 0, lineterminator="\r\n")
+            count += len(frame)
     return count
 
 
@@ -57,27 +58,19 @@ def export_parquet(store: Store, path: Path) -> int:
     """Write all rounds of a results file as Parquet, and return the number of rows.
 
     Raises:
-        MissingExtra: pyarrow is not installed.
+        MissingExtra: pyarrow or pandas is not installed.
         InvalidInput: the path is that of the results, or of a file that is not a Parquet table.
         StoreError: the file cannot be written.
     """
     pyarrow, parquet = (optional(name, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
-    types = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
-    types[bool] = pyarrow.bool_()
-    columns, count = columns_of(store), 0
-    schema = pyarrow.schema([(name, types[kind]) for name, kind in columns.items()])
+    frames, count = _typed_frames(store), 0
+    schema = pyarrow.Schema.from_pandas(next(frames), preserve_index=False)
     with writing(path, "parquet", [store.path]) as part:
         try:
             with parquet.ParquetWriter(part, schema) as writer:
-                for rows, table in _tables(store, columns):
-                    data = [
-                        pyarrow.array(table[f.name], f.type)
-                        if f.name in table
-                        else pyarrow.nulls(rows, f.type)
-                        for f in schema
-                    ]
-                    writer.write_table(pyarrow.table(data, schema))
-                    count += rows
+                for frame in frames:
+                    writer.write_table(pyarrow.Table.from_pandas(frame, schema))
+                    count += len(frame)
         except pyarrow.ArrowInvalid as error:
             raise StoreError(f"{path} cannot be written: {error}") from None
     return count
@@ -110,17 +103,22 @@ def to_dataframe(store: Store) -> Any:
     Raises:
         MissingExtra: pandas is not installed.
     """
-    pandas, columns = optional("pandas", "pandas"), columns_of(store)
-    tables = [pandas.DataFrame(table) for _, table in _tables(store, columns)]
-    if not tables:
-        return pandas.DataFrame(columns=list(columns))
-    return pandas.concat(tables, ignore_index=True)[list(columns)]
+    pandas, columns = optional("pandas", "tables"), columns_of(store)
+    frames = list(_frames(store, columns)) or [pandas.DataFrame()]
+    return pandas.concat(frames, ignore_index=True).reindex(columns=list(columns))
 
 
-def _tables(
-    store: Store, columns: dict[str, type]
-) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
-    """One table per trial: the number of its rows, and the columns that it has."""
+def _typed_frames(store: Store) -> Iterator[Any]:
+    """An empty table, then one per trial, all with the same columns and types."""
+    pandas, columns = optional("pandas", "tables"), columns_of(store)
+    types = {name: NULLABLE[kind] for name, kind in columns.items()}
+    for frame in chain([pandas.DataFrame()], _frames(store, columns)):
+        yield frame.reindex(columns=list(columns)).astype(types)
+
+
+def _frames(store: Store, columns: dict[str, type]) -> Iterator[Any]:
+    """One table per trial, with the columns that it has."""
+    pandas = optional("pandas", "tables")
     for cell, params in enumerate(store.scenario["points"]):
         shared = {_column(name): value for name, value in params.items()}
         for name, value in shared.items():
@@ -132,28 +130,24 @@ def _tables(
                 curves[f"{name}_seconds"] = store.seconds(cell, label, name)
             for i, trial in enumerate(store.trials(cell, label)):
                 mine = {name: curve[i] for name, curve in curves.items()}
-                key = TrialKey(cell, label, trial)
-                rows, table = _table(store, key, mine)
-                yield rows, {k: np.full(rows, v) for k, v in shared.items()} | table
+                table = _table(store, TrialKey(cell, label, trial), mine)
+                yield pandas.DataFrame(shared | table)
 
 
-def _table(
-    store: Store, key: TrialKey, curves: dict[str, Array]
-) -> tuple[int, dict[str, NDArray[Any]]]:
+def _table(store: Store, key: TrialKey, curves: dict[str, Array]) -> Plain:
     rounds, batch = store.array(key, "regret").shape
-    rows = rounds * batch
-    table = {
-        "agent": np.full(rows, key.agent),
-        "trial": np.full(rows, key.trial),
+    table: Plain = {
+        "agent": key.agent,
+        "trial": key.trial,
         "round": np.repeat(np.arange(1, rounds + 1), batch),
         "slot": np.tile(np.arange(batch), rounds),
     }
     if store.has(key, "actions"):
-        actions = store.array(key, "actions").reshape(rows, -1)
+        actions = store.array(key, "actions").reshape(rounds * batch, -1)
         table |= dict(zip(_action_columns(actions.shape[1]), actions.T, strict=True))
     table |= {name: store.array(key, source).ravel() for name, source in ROUNDS.items()}
-    table |= {name: np.repeat(store.array(key, name), batch) for name in PER_ROUND}
-    return rows, table | {name: np.repeat(curve, batch) for name, curve in curves.items()}
+    per_round = {name: store.array(key, name) for name in PER_ROUND} | curves
+    return table | {name: np.repeat(values, batch) for name, values in per_round.items()}
 
 
 def _action_columns(count: int) -> list[str]:
@@ -169,13 +163,3 @@ def _column(name: str) -> str:
 def _joint(a: type, b: type) -> type:
     """A type for values of both types: a number if both are numbers, otherwise str."""
     return a if a is b else float if {a, b} == {int, float} else str
-
-
-def _cells(column: NDArray[Any] | None, rows: int) -> Sequence[Any]:
-    if column is None:
-        return [""] * rows
-    return [_harmless(v) for v in column.tolist()] if column.dtype.kind == "U" else column.tolist()
-
-
-def _harmless(word: str) -> str:
-    return f"'{word}" if word.startswith(FORMULA) else word

@@ -139,7 +139,7 @@ class Report(Displayed):
                 errors = {f"{name}_se": value for name, value in se.items()}
                 label = {"agent": plain.pop("label"), "trials": plain.pop("trials")}
                 rows.append({**cell.params, **label, **mean, **errors, **plain})
-        return optional("pandas", "pandas").DataFrame(rows)
+        return optional("pandas", "tables").DataFrame(rows)
 
     def to_dict(self) -> Plain:
         """A plain JSON dict; numbers that are not finite become None."""

@@ -5,10 +5,16 @@ import numpy as np
 import pytest
 
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.results.export import columns_of, export_csv, export_parquet
+from gpbandits_env.scenarios.results.export import (
+    columns_of,
+    export_csv,
+    export_parquet,
+    to_dataframe,
+)
 from gpbandits_env.scenarios.results.records import TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.store import Store
 
+pandas = pytest.importorskip("pandas")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 FUNCTION = {"env": "gpbandits/Task-v0", "trials": 1, "horizon": 3}
@@ -51,21 +57,50 @@ def test_a_grid_over_the_dimension_has_the_columns_of_the_largest(tiny, run):
     assert words["dim"] == ("1",) * 3 + ("3",) * 3
 
 
-def test_actions_that_were_not_kept_are_empty(tiny, tmp_path):
-    def record(trial, kept):
-        rounds = {k: np.ones((2, 1)) for k in ("rewards", "values", "regret")}
-        rounds |= {k: np.ones(2, np.int64) for k in ("optimum", "model_order", "evaluations")}
-        if kept:
-            rounds["actions"] = np.array([[4], [5]])
-        seconds = {k: np.ones(2) for k in ("ask", "tell", "evaluate")}
-        return TrialRecord(TrialKey(0, "random", trial), 1, 2, rounds, seconds)
+def stored(path, scenario, *actions, **values):
+    """A results file of trials of two rounds with such actions (None: not kept) and values."""
+    meta = {"scenario": {**replace(scenario, grid=(), horizon=2).to_dict(), "points": [{}]}}
+    with Store.create(path, meta) as store:
+        for trial, kept in enumerate(actions):
+            rounds = {k: np.ones((2, 1)) for k in ("rewards", "values", "regret")}
+            rounds |= {k: np.ones(2, np.int64) for k in ("optimum", "model_order", "evaluations")}
+            rounds |= values if kept is None else {**values, "actions": kept}
+            seconds = {k: np.ones(2) for k in ("ask", "tell", "evaluate")}
+            store.add([TrialRecord(TrialKey(0, "random", trial), 1, 2, rounds, seconds)])
+    return path
 
-    meta = {"scenario": {**replace(tiny, grid=(), horizon=2).to_dict(), "points": [{}]}}
-    with Store.create(tmp_path / "a.sqlite", meta) as store:
-        store.add([record(0, False), record(1, True)])
-    words, values = exported(tmp_path / "a.sqlite")
+
+def test_actions_that_were_not_kept_are_empty(tiny, tmp_path):
+    words, values = exported(stored(tmp_path / "a.sqlite", tiny, None, np.array([[4], [5]])))
     assert words["action"] == ("", "", "4", "5")
     assert values["action"] == [None, None, 4, 5]
+
+
+def test_every_number_is_read_back_as_it_was(tiny, tmp_path):
+    rng = np.random.default_rng(0)
+    points = np.ldexp(rng.standard_normal((2, 1, 500)), rng.integers(-400, 400, (2, 1, 500)))
+    given = {"rewards": np.array([[np.nan], [0.1 + 0.2]]), "values": np.array([[-0.0], [5e-324]])}
+    path = stored(tmp_path / "a.sqlite", tiny, points, **given)
+    exported(path)
+    with Store.open(path) as store:
+        frames = [to_dataframe(store), pandas.read_parquet(path.with_suffix(".parquet"))]
+    csv_file = path.with_suffix(".csv")
+    for frame in [*frames, pandas.read_csv(csv_file, float_precision="round_trip")]:
+        back = frame[[f"x{i}" for i in range(500)]].to_numpy(float)
+        assert back.tobytes() == points.tobytes()
+        rewards = frame["reward"].to_numpy(float, na_value=np.nan)
+        assert np.array_equal(rewards, [np.nan, 0.1 + 0.2], equal_nan=True)
+        assert frame["value"].to_numpy(float).tobytes() == given["values"].tobytes()
+    assert csv_file.read_bytes().splitlines()[1].split(b",").count(b"") == 1  # the reward
+
+
+def test_results_without_a_trial_are_a_table_without_rows(tiny, tmp_path):
+    path = tmp_path / "a.csv"
+    with Store.open(stored(tmp_path / "a.sqlite", tiny)) as store:
+        columns = list(to_dataframe(store))
+        assert export_csv(store, path) == export_parquet(store, path.with_suffix(".parquet")) == 0
+    assert path.read_text().strip().split(",") == columns
+    assert parquet.read_table(path.with_suffix(".parquet")).column_names == columns
 
 
 def test_lists_and_mixed_kinds_are_json_and_names_do_not_collide(tiny, run):

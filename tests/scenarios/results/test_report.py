@@ -194,10 +194,13 @@ def test_data_frames(run, store, tmp_path):
     assert np.allclose(last.sem(), errors[last.mean().index])
 
 
-def test_pandas_is_asked_for_only_when_it_is_needed(store, monkeypatch):
+def test_pandas_is_asked_for_only_when_it_is_needed(store, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtra, match=r"gpbandits-env\[pandas\]"):
+    with pytest.raises(MissingExtra, match=r"gpbandits-env\[tables\]"):
         to_dataframe(store)
+    with pytest.raises(MissingExtra, match=r"gpbandits-env\[tables\]"):
+        export_csv(store, tmp_path / "a.csv")
+    assert not (tmp_path / "a.csv").exists()
 
 
 def test_a_figure_is_returned_for_notebooks(store):
