@@ -23,7 +23,7 @@ from gpbandits_env.gp.kernels import (
 )
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards import datasets
-from gpbandits_env.rewards.datasets import Readings, is_file_name, read_table
+from gpbandits_env.rewards.datasets import FILE_OPTIONS, Readings, is_file_name, read_table
 from gpbandits_env.rewards.functions import (
     ReplayProcess,
     RewardProcess,
@@ -34,7 +34,6 @@ from gpbandits_env.seeding import stream
 
 # bogunovic2016, Section 5.2: the noise variance is 5% of that of the signal.
 NOISE_SHARE = 0.05
-FILE_OPTIONS = ("header", "time_column", "gaps")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +51,8 @@ class TableArguments(Arguments):
             `datasets.read_table`); or the name of a data set ("intel-berkeley", "metr-la", ...);
             or `Readings`; or a data frame. The default, `example_readings`, is an invented table.
         dataset_options: options of the data set. Those of a file are "header", "time_column" (which
-            is not an arm) and "gaps": {"time_column": "hour", "gaps": "interpolate"}.
+            is not an arm) and "gaps", e.g. {"time_column": "hour", "gaps": "interpolate"}, and for
+            a text file those of pandas that `datasets.read_table` names.
         train_fraction: the share of rows for the covariance, between 0 and 1.
         minimise: whether the smallest reading is the best; rewards are then negated readings.
         noise_var: the variance of noise added to a reading.

@@ -16,6 +16,7 @@ from gpbandits_env.rewards.datasets.gisette import Patterns as Patterns
 from gpbandits_env.rewards.datasets.gisette import load_gisette as load_gisette
 from gpbandits_env.rewards.datasets.mnist import Digits as Digits
 from gpbandits_env.rewards.datasets.mnist import load_digits as load_digits
+from gpbandits_env.rewards.datasets.tables import FILE_OPTIONS as FILE_OPTIONS
 from gpbandits_env.rewards.datasets.tables import Readings as Readings
 from gpbandits_env.rewards.datasets.tables import TableFile as TableFile
 from gpbandits_env.rewards.datasets.tables import check_table as check_table

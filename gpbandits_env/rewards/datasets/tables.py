@@ -5,19 +5,36 @@ import gzip
 import re
 import warnings
 import zlib
-from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import islice
 from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import LARGEST, Array, IntArray, flag, frozen, listed, numbers, whole
-from gpbandits_env.errors import InvalidInput, MissingData, one_of, shown, unknown
+from gpbandits_env.arrays import (
+    LARGEST,
+    Array,
+    IntArray,
+    Settings,
+    flag,
+    frozen,
+    listed,
+    numbers,
+    whole,
+)
+from gpbandits_env.errors import (
+    GPBanditsError,
+    InvalidInput,
+    MissingData,
+    one_of,
+    optional,
+    shown,
+    unknown,
+)
 from gpbandits_env.files import check_regular, check_unpacked
 
 # Larger tables do not fit the memory of most machines.
@@ -25,6 +42,9 @@ MOST_BYTES = 2**32
 TEXT = (".csv", ".csv.gz", ".tsv", ".txt")
 SUFFIXES = (*TEXT, ".npy", ".npz")
 GAPS = ("error", "keep", "drop", "interpolate")
+# The options of `pandas.read_csv` that a text file has.
+PANDAS = ("sep", "decimal", "thousands", "comment", "encoding", "na_values", "date_format")
+FILE_OPTIONS = ("header", "time_column", "gaps", *PANDAS)
 # The contents of a cell without a reading.
 EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none"})
 # From so many rows on, a column that always rises is not one by chance.
@@ -34,10 +54,7 @@ SEPARATORS = (";", "\t", ",")
 QUOTED = re.compile('"[^"]*"')
 # A date without separators, as in 20260301.
 COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
-DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
-Line: TypeAlias = tuple[int, list[str]]
 Times: TypeAlias = Array | NDArray[np.datetime64]
-Stamp: TypeAlias = float | datetime
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +191,14 @@ def read_table(
     header: bool | None = None,
     time_column: str | None = None,
     gaps: str = "error",
+    **options: Any,
 ) -> TableFile:
     """The table of numbers in a file: a row for each time and a column for each arm.
 
-    Cells of a text file are separated by semicolons, tabs or commas, whichever the first line has.
-    Between semicolons or tabs a comma is the decimal sign. A first column of dates (ISO 8601,
-    "2026-03-01 12:00") is the time column without being named; 20260301 is a number. One of numbers
-    that rises in every row, as no other column does, is warned about: it may be the time.
+    Pandas reads text files. Their cells are separated by semicolons, tabs or commas, whichever the
+    first line has. Between semicolons or tabs a comma is the decimal sign. A first column of dates
+    (ISO 8601, "2026-03-01 12:00") is the time column without being named; 20260301 is a number. One
+    of numbers that rises in every row, as no other does, is warned about: it may be the time.
 
     Args:
         path: .csv, .csv.gz, .tsv or .txt; .npy, or .npz with one array in it.
@@ -189,188 +207,56 @@ def read_table(
         time_column: the name of the column of time stamps, numbers or dates, that never decrease.
         gaps: the treatment of cells without a number (empty, "NA", "NaN"): "error"; "keep" them as
             NaN; "drop" rows with gaps; or "interpolate" linearly in time down the column.
+        options: those of `pandas.read_csv` for text files: ``sep``, ``decimal``, ``thousands``,
+            ``comment``, ``encoding``, ``na_values`` (more words for a gap) and ``date_format`` (of
+            the time column, e.g. "%d.%m.%Y").
     Raises:
         MissingData: there is no such file.
+        MissingExtra: it is a text file, and pandas is not installed.
         InvalidInput: not a table of numbers; the message names the line and the column. Or several
             columns have the name of the time column.
-        UnknownName: no such time column, or no such treatment of gaps.
+        UnknownName: no such time column, treatment of gaps, or option.
     """
     one_of(gaps, GAPS, "treatment of gaps")
+    for option, value in options.items():
+        one_of(option, PANDAS, "option of a file of readings")
+        if option != "na_values" and not isinstance(value, str):
+            raise InvalidInput(f"{option} must be a text, got {shown(value)}")
     file = Path(path).expanduser()
-    kind = next((s for s in SUFFIXES if file.name.lower().endswith(s)), None)
-    if kind is None:
+    name = file.name.lower()
+    if not name.endswith(SUFFIXES):
         raise InvalidInput(f"readings come from {', '.join(SUFFIXES)} files, got {str(path)!r}")
     if not file.is_file():
         missing = "is not a file" if file.exists() else "no such file"
         raise MissingData(f"{path}: {missing}; give the path of a table of readings")
     try:
         check_regular(file, MOST_BYTES)
-        if kind in TEXT:
-            return _Text(str(path), _lines(file), header, time_column).table(gaps)
-        if time_column is not None:
-            raise unknown("column", time_column, ())
-        return TableFile(_without_gaps(_numpy(file), gaps, str(path)))
+        if not name.endswith(TEXT):
+            return _without_gaps(_array(file, time_column, gaps), gaps, str(path))
+        table = _without_gaps(
+            _Text(file, options).table(header, time_column, gaps), gaps, str(path)
+        )
+    except GPBanditsError:
+        raise
     except UnicodeError as error:
-        raise InvalidInput(f"cannot read {str(path)!r}; save it as UTF-8: {error}") from None
-    except (OSError, EOFError, KeyError, csv.Error, zlib.error) as error:
+        raise InvalidInput(
+            f"cannot read {str(path)!r}; save it as UTF-8, or state its encoding: {error}"
+        ) from None
+    except (OSError, EOFError, LookupError, TypeError, ValueError, zlib.error) as error:
         raise InvalidInput(f"cannot read {str(path)!r} as a table of numbers: {error}") from None
+    if header is None and _may_begin_with_times(table):
+        warnings.warn(
+            f"{path}: the first column is taken for readings, but it rises in every row, as no "
+            "other one does; leave it out if it numbers the rows, and if it is the time, name it "
+            "and state its name as time_column",
+            stacklevel=2,
+        )
+    return table
 
 
 def is_file_name(text: str) -> bool:
     """Whether a text names a file; names of data sets contain neither a dot nor a slash."""
     return "." in text or "/" in text
-
-
-def _lines(file: Path) -> Iterator[Line]:
-    """The lines that are not blank, as (number from 1, cells).
-
-    A line of separators is a row of gaps, but none before the first line with content or after the
-    last one.
-    """
-    opened: Callable[..., TextIO] = open
-    if file.name.lower().endswith(".gz"):
-        check_unpacked(file)
-        opened = gzip.open
-    with opened(file, "rt", newline="", encoding="utf-8-sig") as handle:
-        first = handle.readline()
-        bare = QUOTED.sub("", first)
-        separator = next((mark for mark in SEPARATORS if mark in bare), ",")
-        rows = csv.reader(chain([first], handle), delimiter=separator, skipinitialspace=True)
-        begun, empty = False, list[Line]()
-        for cells in rows:
-            line = rows.line_num, cells if separator == "," else list(map(_decimal, cells))
-            if any(map(str.strip, cells)):
-                yield from empty
-                yield line
-                begun, empty = True, []
-            elif begun and len(cells) > 1:
-                empty.append(line)
-
-
-class _Text:
-    """The lines of a text file, and what its first ones say of its columns."""
-
-    def __init__(
-        self, path: str, lines: Iterator[Line], header: bool | None, time_column: str | None
-    ) -> None:
-        self.path, self.guessed = path, header is None
-        line, cells = next(lines, (0, []))
-        first = [cell.strip() for cell in cells]
-        if header is not None:
-            flag(header, "header")
-        else:
-            # pandas numbers columns without names, and leaves the cell above its index empty.
-            numbered = first == ["", *map(str, range(len(first) - 1))]
-            header = numbered or any(_number(c) is None and _date(c) is None for c in first)
-        self.names = first if header else []
-        self.width = len(first)
-        start = next(lines, None) if header else (line, cells)
-        if start is None or not first:
-            raise InvalidInput(f"{path}: there are no rows of numbers")
-        self.body = chain([start], lines)
-        self.time: int | None = None
-        if time_column is not None:
-            self.time = place_of(time_column, self.names)
-        elif _number(start[1][0]) is None and _date(start[1][0]) is not None:
-            self.time = 0
-
-    def table(self, gaps: str) -> TableFile:
-        readings, stamps, last = array("d"), [], None
-        for line, cells in self.body:
-            if len(cells) != self.width:
-                raise InvalidInput(
-                    f"{self.path}: line {line} has {len(cells)} cells, "
-                    f"but the first has {self.width}"
-                )
-            if self.time is not None:
-                last = self._stamp(line, cells.pop(self.time), last)
-            row = self._row(line, cells, gaps)
-            if row is not None:
-                readings.frombytes(row.tobytes())
-                stamps.append(last)
-        if not readings:
-            raise InvalidInput(f"{self.path}: there is no row of numbers without a gap")
-        values = np.array(readings).reshape(len(stamps), -1)
-        times = None
-        if self.time is not None:
-            dates = [t.replace(tzinfo=None) for t in stamps if isinstance(t, datetime)]
-            times = np.array(dates, "datetime64[us]") if dates else np.array(stamps, np.float64)
-        if gaps == "interpolate":
-            values = interpolated(values, self.path, None if times is None else hours(times))
-        rises = np.all(np.diff(values, axis=0) > 0.0, axis=0)
-        alone = len(rises) > 1 and rises[0] and not rises[1:].any()
-        if self.guessed and times is None and alone and len(values) >= MANY:
-            warnings.warn(
-                f"{self.path}: the first column is taken for readings, but it rises in every row, "
-                "as no other one does; leave it out if it numbers the rows, and if it is the time, "
-                "name it and state its name as time_column",
-                stacklevel=3,
-            )
-        names = tuple(n for i, n in enumerate(self.names) if i != self.time)
-        return TableFile(values, names, times)
-
-    def _row(self, line: int, cells: list[str], gaps: str) -> Array | None:
-        """The numbers of a line; None if it is dropped."""
-        try:
-            row = np.array(list(map(float, cells)))
-        except ValueError:
-            row = np.array([self._cell(line, i, cell) for i, cell in enumerate(cells)])
-        fine = np.abs(row) <= LARGEST
-        if fine.all():
-            return row
-        empty = np.isnan(row)
-        wrong = np.flatnonzero(~fine if gaps == "error" else ~fine & ~empty)
-        if len(wrong):
-            i = int(wrong[0])
-            hint = (
-                "is empty: fill it, or set the option gaps to 'drop' or 'interpolate'"
-                if empty[i]
-                else f"is {cells[i].strip()}: no reading is above {LARGEST:g} in size"
-            )
-            raise InvalidInput(f"{self._place(line, i)} {hint}")
-        return None if gaps == "drop" else row
-
-    def _cell(self, line: int, i: int, cell: str) -> float:
-        number = _number(cell)
-        if number is None:
-            cure = "leave gaps empty, and write dates like 2026-03-01 12:00"
-            if _date(cell) is not None:
-                cure = "set the option time_column to the name of the column of dates"
-            raise InvalidInput(
-                f"{self._place(line, i)}: {cell.strip()[:50]!r} is not a number; {cure}"
-            )
-        return number
-
-    def _place(self, line: int, i: int) -> str:
-        """The position of the i-th reading of a line, for messages."""
-        return self._where(line, i if self.time is None or i < self.time else i + 1)
-
-    def _where(self, line: int, column: int) -> str:
-        name = repr(self.names[column]) if self.names else column + 1
-        return f"{self.path}: line {line}, column {name}"
-
-    def _stamp(self, line: int, cell: str, before: Stamp | None) -> Stamp:
-        """The time of a line, not before that of the line above."""
-        number = _number(cell)
-        stamp = _date(cell) if number is None else number
-        wrong = ""
-        if stamp is None or (number is not None and not abs(number) <= LARGEST):
-            wrong = "is not a time: a number, or a date like 2026-03-01 12:00"
-        elif COMPACT.fullmatch(cell.strip()):
-            wrong = "may be a date or a number: write 2026-03-01 or 20260301.0"
-        elif before is not None and _kind(stamp) != _kind(before):
-            wrong = (
-                "does not fit the rows above: times are all numbers, all dates without an offset, "
-                "or all dates with one"
-            )
-        elif before is not None and stamp < before:  # type: ignore[operator]
-            wrong = "is before the time of the row above: sort the rows"
-            if isinstance(stamp, datetime):
-                wrong += ", and write local times with their offset, like 2026-10-25 02:00+01:00"
-        if stamp is None or wrong:
-            assert self.time is not None
-            raise InvalidInput(f"{self._where(line, self.time)}: {cell.strip()[:50]!r} {wrong}")
-        return stamp
 
 
 def hours(times: Times) -> Array:
@@ -380,55 +266,172 @@ def hours(times: Times) -> Array:
     return np.asarray((times - times[0]) / np.timedelta64(1, "h"), dtype=np.float64)
 
 
-def _without_gaps(table: ArrayLike, gaps: str, name: str) -> Array:
-    """An array of readings with its gaps treated."""
-    if gaps == "error":
-        return check_table(table, name)
-    values = numbers(table, name)
-    check_table(np.where(np.isnan(values), 0.0, values), name)
-    if gaps == "drop":
-        return check_table(values[~np.isnan(values).any(axis=1)], name)
-    return interpolated(values, name) if gaps == "interpolate" else values
-
-
-def _numpy(file: Path) -> ArrayLike:
-    try:
-        loaded = np.load(file, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded
+def _array(file: Path, time_column: str | None, gaps: str) -> TableFile:
+    if time_column is not None:
+        raise unknown("column", time_column, ())
+    loaded = np.load(file, allow_pickle=False)
+    if not isinstance(loaded, np.ndarray):
         with loaded:
             check_unpacked(file, [info.file_size for info in loaded.zip.infolist()])
             if len(loaded.files) != 1:
-                raise InvalidInput(f"it holds the arrays {loaded.files}; it must hold one")
-            return loaded[loaded.files[0]]
-    except ValueError as error:
-        raise OSError(str(error)) from None
+                raise InvalidInput(f"{file} holds the arrays {loaded.files}; it must hold one")
+            loaded = loaded[loaded.files[0]]
+    values = numbers(loaded, str(file))
+    check_table(values if gaps == "error" else np.where(np.isnan(values), 0.0, values), str(file))
+    return TableFile(values)
 
 
-def _number(cell: str) -> float | None:
-    """The number in a cell, NaN if it is empty; None if it is something else."""
-    if cell.strip().lower() in EMPTY:
-        return np.nan
-    try:
-        return float(cell)
-    except ValueError:
-        return None
+def _without_gaps(table: TableFile, gaps: str, name: str) -> TableFile:
+    values, times = table.values, table.times
+    if gaps == "interpolate":
+        values = interpolated(values, name, None if times is None else hours(times))
+    if gaps == "drop":
+        whole = ~np.isnan(values).any(axis=1)
+        if not whole.any():
+            raise InvalidInput(f"{name}: there is no row of numbers without a gap")
+        values, times = values[whole], None if times is None else times[whole]
+    return replace(table, values=values, times=times)
 
 
-def _decimal(cell: str) -> str:
-    """A cell with a point where a number has a decimal comma."""
-    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
+def _may_begin_with_times(table: TableFile) -> bool:
+    first, *others = np.all(np.diff(table.values, axis=0) > 0.0, axis=0)
+    long = len(table.values) >= MANY
+    return table.times is None and long and bool(others) and first and not any(others)
 
 
-def _kind(stamp: Stamp) -> object:
-    """Equal for two numbers, two dates without an offset, and two dates with one."""
-    return stamp.tzinfo if isinstance(stamp, datetime) else float
+class _Text:
+    """A text file, whose cells pandas reads as text, so that no digit of a number is lost."""
 
+    def __init__(self, file: Path, options: Settings) -> None:
+        self.file, self.encoding = file, options.get("encoding", "utf-8-sig")
+        self.comment, self.date_format = options.get("comment"), options.get("date_format")
+        if file.suffix.lower() == ".gz":
+            check_unpacked(file)
+        first = QUOTED.sub("", next((line for line in self._lines() if line.strip()), ""))
+        found = next((mark for mark in SEPARATORS if mark in first), ",")
+        self.sep = options.get("sep", found)
+        self.decimal = options.get("decimal", "." if self.sep == "," else ",")
+        self.thousands, words = options.get("thousands", ""), options.get("na_values", ())
+        words = [words] if isinstance(words, str) else listed(words, "na_values")
+        self.plain, self.empty, self.missing = not words and not self.thousands, EMPTY, set[Any]()
+        # As in pandas, -999 is also -999.0.
+        self.missing = {self._value(w) if isinstance(w, str) else w for w in words}
+        self.empty = EMPTY.union(str(word).strip().lower() for word in words)
 
-def _date(cell: str) -> datetime | None:
-    """The date in a cell, in UTC if it has an offset; None if it is something else."""
-    try:
-        found = datetime.fromisoformat(cell.strip())
-        return found if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, OverflowError):  # the latter in the years 1 and 9999
-        return None
+    def table(self, header: bool | None, time_column: str | None, gaps: str) -> TableFile:
+        cells = optional("pandas", "tables").read_csv(
+            self.file,
+            sep=self.sep,
+            encoding=self.encoding,
+            comment=self.comment,
+            header=None,
+            dtype=object,
+            na_filter=False,
+            skipinitialspace=True,
+            engine="c",
+        )
+        # A line of separators is a row of gaps, but no row before or after all other lines.
+        full = np.flatnonzero((cells != "").any(axis=1))
+        cells = cells[full.min(initial=len(cells)) : full.max(initial=0) + 1]
+        first = [cell.strip() for cell in cells.iloc[:1].to_numpy().ravel()]
+        if header is None:
+            # pandas numbers columns without names, and leaves the cell above its index empty.
+            numbered = first == ["", *map(str, range(len(first) - 1))]
+            header = numbered or any(self._value(cell) is None for cell in first)
+        self.names = first if flag(header, "header") else []
+        cells = cells[int(header) :]
+        if cells.empty:
+            raise InvalidInput(f"{self.file}: there are no rows of numbers")
+        time = None if time_column is None else place_of(time_column, self.names)
+        if time is None and isinstance(self._time(cells.iat[0, 0]), datetime):
+            time = 0
+        times = None if time is None else self._times(cells.pop(time))
+        if not cells.size:
+            raise InvalidInput(f"{self.file}: there is no column beside that of the times")
+        names = tuple(self.names[j] for j in cells) if header else ()
+        values = np.column_stack([self._readings(cells[j], gaps) for j in cells])
+        return TableFile(values, names, times)
+
+    def _readings(self, cells: Any, gaps: str) -> Array:
+        try:
+            values = cells.to_numpy(np.float64) if self.plain else None
+        except ValueError:  # a gap, a decimal comma, or no number
+            values = None
+        if values is None:
+            found = [self._value(cell) for cell in cells]
+            cure = "set the option time_column if it is a time, leave gaps empty, and write dates"
+            says = f": {{cell!r}} is not a number; {cure} like 2026-03-01 12:00"
+            self._refuse(cells, [not isinstance(number, float) for number in found], says)
+            values = np.array(found, np.float64)
+        gap = np.isnan(values)
+        says = f" is {{cell}}: no reading is above {LARGEST:g} in size"
+        self._refuse(cells, ~gap & ~(np.abs(values) <= LARGEST), says)
+        if gaps == "error":
+            says = " is empty: fill it, or set the option gaps to 'drop' or 'interpolate'"
+            self._refuse(cells, gap, says)
+        return values
+
+    def _times(self, cells: Any) -> Times:
+        found = [self._time(cell) for cell in cells]
+        far = [isinstance(time, float) and not abs(time) <= LARGEST for time in found]
+        says = ": {cell!r} is not a time: a number, or a date like 2026-03-01 12:00"
+        self._refuse(cells, np.equal(found, None) | far, says)
+        if self.date_format is None:
+            says = ": {cell!r} may be a date or a number: write 2026-03-01 or 20260301.0"
+            self._refuse(cells, [bool(COMPACT.fullmatch(cell.strip())) for cell in cells], says)
+        zones = [getattr(time, "tzinfo", float) for time in found]
+        says = (
+            ": {cell!r} does not fit the rows above: times are all numbers, all dates without an "
+            "offset, or all dates with one"
+        )
+        self._refuse(cells, [zone != zones[0] for zone in zones], says)
+        if zones[0] is not float:
+            found = [time.replace(tzinfo=None) for time in found]
+        times = np.array(found, np.float64 if zones[0] is float else "datetime64[us]")
+        says = (
+            ": {cell!r} is before the time of the row above: sort the rows, and write local times "
+            "with their offset, like 2026-10-25 02:00+01:00"
+        )
+        self._refuse(cells, np.append(False, times[1:] < times[:-1]), says)
+        return times
+
+    def _time(self, cell: str) -> Any:
+        return self._date(cell) if self.date_format else self._value(cell)
+
+    def _value(self, cell: str) -> Any:
+        """The number or the date in a cell, NaN if it is empty; None if it is something else."""
+        word = cell.strip()
+        if word.lower() in self.empty:
+            return np.nan
+        try:
+            number = float(word.replace(self.thousands, "").replace(self.decimal, "."))
+        except ValueError:
+            return self._date(word)
+        return np.nan if number in self.missing else number
+
+    def _date(self, cell: str) -> datetime | None:
+        """The date in a cell, in UTC if it has an offset; None if it is something else."""
+        try:
+            if self.date_format is None:
+                found = datetime.fromisoformat(cell.strip())
+            else:
+                found = datetime.strptime(cell.strip(), self.date_format)
+            return found if found.tzinfo is None else found.astimezone(UTC)
+        except (ValueError, OverflowError):  # the latter in the years 1 and 9999
+            return None
+
+    def _refuse(self, cells: Any, wrong: ArrayLike, says: str) -> None:
+        """Raise an error about the first cell of a column that is wrong, if there is one."""
+        for row, cell in cells[np.asarray(wrong, np.bool_)].head(1).items():
+            reader = csv.reader(self._lines(), delimiter=self.sep, skipinitialspace=True)
+            lines = (reader.line_num for found in reader if len(found) > 1 or any(found))
+            name = repr(self.names[cells.name]) if self.names else cells.name + 1
+            where = f"{self.file}: line {next(islice(lines, row, None))}, column {name}"
+            raise InvalidInput(where + says.format(cell=cell.strip()[:50]))
+
+    def _lines(self) -> Iterator[str]:
+        """The lines of the file, blank ones instead of comments."""
+        opened: Callable[..., TextIO] = gzip.open if self.file.suffix.lower() == ".gz" else open
+        with opened(self.file, "rt", newline="", encoding=self.encoding) as lines:
+            for line in lines:
+                yield "\n" if self.comment and line.startswith(self.comment) else line

@@ -1,10 +1,12 @@
 import gzip
+import sys
+from datetime import datetime
 
 import numpy as np
 import pytest
 
 from gpbandits_env import files
-from gpbandits_env.errors import InvalidInput, MissingData, UnknownName
+from gpbandits_env.errors import InvalidInput, MissingData, MissingExtra, UnknownName
 from gpbandits_env.rewards.datasets import check_table, hours, read_table
 
 TABLE = np.array([[1.0, 2.5, -3.0], [4.0, 5.0, 6.0]])
@@ -130,7 +132,8 @@ def test_gaps_of_arrays_in_files(tmp_path):
         ("1,2\n3,\n", "line 2, column 2 is empty"),
         ("a,b\n3,inf\n", "line 2, column 'b' is inf: no reading is above 1e.150"),
         ("a,b\n3,1e200\n", "is 1e200: no reading is above 1e.150 in size"),
-        ("1,2\n3,4,5\n", "line 2 has 3 cells, but the first has 2"),
+        ("1,2\n3,4,5\n", "Expected 2 fields in line 2, saw 3"),
+        ("1,2\n\n3\n", "line 3, column 2 is empty"),
         ("1,2\n\n3,x\n", "line 3, column 2: 'x' is not a number"),
         ("t,a\n2026-01-01,3\n5,4\n", "line 3, column 't': '5' does not fit the rows above"),
         ("t,a\n2026-01-01,3\n2026-01-02T00:00Z,4\n", "an offset, or all dates with one"),
@@ -141,7 +144,9 @@ def test_gaps_of_arrays_in_files(tmp_path):
         ("t,a\n2026-01-02,3\n0001-01-01T00:00+02:00,4\n", "is not a time"),
         ("t,a\n2026-01-02,3\nMonday,4\n", "line 3, column 't': 'Monday' is not a time"),
         ("a,b\n", "no rows of numbers"),
-        ("", "no rows of numbers"),
+        ("", "No columns to parse"),
+        (",\n,\n", "no rows of numbers"),
+        ("when\n2026-01-01\n", "no column beside that of the times"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_said(tmp_path, content, says):
@@ -204,3 +209,96 @@ def test_a_data_frame_without_names_is_read_as_pandas_writes_it(tmp_path):
     assert read_table(path, time_column="").values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
     path.write_text(",0,1\n2026-03-01,3.5,2.5\n2026-03-02,3.0,2.0\n")
     assert read_table(path).values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
+
+
+GERMAN = """\
+# Messstelle Köln-Süd, Außenluft
+
+Zeit;"Temperatur; °C";Leistung
+01.03.2026;1,5;1.234,5
+02.03.2026;---;-999
+03.03.2026; -0,25 ; NA
+"""
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_a_german_table_is_read_in_one_call(tmp_path, encoding):
+    path = tmp_path / "messung.csv"
+    path.write_text(GERMAN, encoding=encoding)
+    options = {"encoding": encoding, "comment": "#", "date_format": "%d.%m.%Y", "thousands": "."}
+    found = read_table(path, gaps="keep", na_values=["---", -999.0], **options)
+    assert found.names == ("Temperatur; °C", "Leistung")
+    want = [[1.5, 1234.5], [np.nan, np.nan], [-0.25, np.nan]]
+    assert np.array_equal(found.values, want, equal_nan=True)
+    assert found.times.tolist() == [datetime(2026, 3, day) for day in (1, 2, 3)]
+    with pytest.raises(InvalidInput, match=r"line 5, column 'Temperatur; °C': '---' is not a numb"):
+        read_table(path, **options)
+    path.write_text("Zeit;a\n2026-03-01;1\n\n#\n\n03.03.2026;2\n", encoding=encoding)
+    with pytest.raises(InvalidInput, match=r"line 6, column 'Zeit': '03\.03\.2026' is not a time"):
+        read_table(path, encoding=encoding, comment="#")
+
+
+@pytest.mark.parametrize("words", ["-999", ["-999"], [-999], ["x", -999.0]])
+def test_a_number_may_stand_for_a_gap(tmp_path, words):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,-999\n-999.0,2\n")
+    found = read_table(path, gaps="keep", na_values=words).values
+    assert np.array_equal(found, [[1, np.nan], [np.nan, 2]], equal_nan=True)
+
+
+def test_options_of_pandas_that_do_not_fit(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("day|a\n20260301|1\n20260302|2\n")
+    found = read_table(path, sep="|", time_column="day", date_format="%Y%m%d")
+    assert hours(found.times).tolist() == [0.0, 24.0]
+    for wrong, error, says in (
+        ({"sepp": "|"}, UnknownName, "did you mean 'sep'"),
+        ({"sep": 3}, InvalidInput, "sep must be a text, got 3"),
+        ({"sep": "||"}, InvalidInput, "does not support regex separators"),
+        ({"sep": "|", "comment": "//"}, InvalidInput, "length-1 comment"),
+        ({"encoding": "latin-99"}, InvalidInput, "unknown encoding: latin-99"),
+        ({"na_values": -999}, InvalidInput, "na_values must be a list, got -999"),
+    ):
+        with pytest.raises(error, match=says):
+            read_table(path, **wrong)
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t"])
+@pytest.mark.parametrize("gap", ["", " nan ", "n/a", "NULL", "None"])
+def test_every_digit_of_a_number_counts(tmp_path, sep, gap):
+    """The default parser of pandas changes the last digit of many numbers."""
+    rng = np.random.default_rng(0)
+    given = np.ldexp(rng.standard_normal((2000, 5)), rng.integers(-60, 60, (2000, 5)))
+    lines = [sep.join(f"{value:.17g}" for value in row) for row in given.tolist()]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    assert read_table(path).values.tobytes() == given.tobytes()
+    lines.append(sep.join(["1", "2", gap, "3", "4"]))
+    path.write_text("\n".join(lines).replace(".", "." if sep == "," else ","))
+    with_gap = read_table(path, gaps="keep").values
+    assert with_gap[:-1].tobytes() == given.tobytes()
+    assert np.isnan(with_gap[-1]).tolist() == [False, False, True, False, False]
+
+
+def test_numbers_have_points_or_commas_between_semicolons(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("1.5;2,5\n3,25;4\n")
+    assert read_table(path).values.tolist() == [[1.5, 2.5], [3.25, 4.0]]
+
+
+def test_lines_are_counted_as_an_editor_does(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('#,"\n\n"a\n(in K)",b\n   \n1,2 # two\n#\n,\n3,x\n')
+    with pytest.raises(InvalidInput, match="line 9, column 'b': 'x' is not a number"):
+        read_table(path, comment="#", gaps="keep")
+    with pytest.raises(InvalidInput, match=r"line 8, column 'a\\n\(in K\)' is empty"):
+        read_table(path, comment="#")
+
+
+def test_without_pandas_the_extra_is_named(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text(LINES)
+    np.save(tmp_path / "t.npy", TABLE)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'gpbandits-env\[tables\]'"):
+        read_table(tmp_path / "t.csv")
+    assert np.array_equal(read_table(tmp_path / "t.npy").values, TABLE)
