@@ -44,8 +44,7 @@ def load_intel(every: int = 1) -> Readings:
         MissingData: the file is missing.
         InvalidInput: it is another file, or ``every`` does not divide a day.
     """
-    if MINUTES % whole(every, "every"):
-        raise InvalidInput(f"every must divide a day of {MINUTES} minutes, got {every}")
+    rows = _rows_per_day(every)
     struct = _read()
     data, (row, column) = np.array(struct.data, dtype=np.float64), OUTLIER
     around = data[[row - 1, row + 1], column]
@@ -53,9 +52,15 @@ def load_intel(every: int = 1) -> Readings:
     if abs(data[row, column] - around.mean()) > 5.0:
         data[row, column] = around.mean()
     days = [data[d * (MINUTES + 1) :][:MINUTES:every] for d in range(DAYS)]
-    numbers = np.repeat(np.arange(DAYS), MINUTES // every)
-    places = np.array(struct.coords, dtype=np.float64)
-    return Readings(np.concatenate(days), LABELS, "°C", places, numbers)
+    return Readings(
+        np.concatenate(days), LABELS, "°C", struct.coords, np.repeat(np.arange(DAYS), rows)
+    )
+
+
+def _rows_per_day(every: int) -> int:
+    if MINUTES % whole(every, "every"):
+        raise InvalidInput(f"every must divide a day of {MINUTES} minutes, got {every}")
+    return MINUTES // every
 
 
 def _read() -> Any:
@@ -88,7 +93,7 @@ def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 
     A cell is the mean of the valid readings of a mote in these minutes. Gaps are interpolated in
     time. Days with a gap of more than ``longest_gap`` minutes at some mote are left out.
 
-    Cost: one pass over the file, with memory for the sums only.
+    Cost: one pass over the file, with three numbers in memory for each valid line.
 
     Args:
         every: the minutes per row, a divisor of a day.
@@ -113,12 +118,9 @@ def from_lines(
     lines: Iterable[str], every: int = 10, days: int | None = None, longest_gap: int = 120
 ) -> Readings:
     """The table made from such lines; see `load_intel_raw`."""
-    if MINUTES % whole(every, "every"):
-        raise InvalidInput(f"every must divide a day of {MINUTES} minutes, got {every}")
+    slots = _rows_per_day(every)
     positive(longest_gap, "longest_gap")
-    slots = MINUTES // every
-    table = _binned(lines, every).reshape(-1, slots, len(LABELS))
-    kept = [day for day in table if _fits(day, longest_gap // every)]
+    kept = [day for day in _days(lines, every, slots) if _fits(day, longest_gap // every)]
     kept = kept if days is None else kept[: whole(days, "days")]
     if not kept:
         raise InvalidInput(
@@ -129,25 +131,22 @@ def from_lines(
     return Readings(values, LABELS, "°C", days=np.repeat(np.arange(len(kept)), slots))
 
 
-def _binned(lines: Iterable[str], every: int) -> Array:
-    """Means by (slot since the first midnight, mote), NaN where a mote has no reading."""
-    sums: dict[tuple[int, int], list[float]] = {}
-    for day, minute, mote, temperature in _valid(lines):
-        cell = sums.setdefault((day * (MINUTES // every) + minute // every, mote), [0.0, 0.0])
-        cell[0] += temperature
-        cell[1] += 1.0
-    if not sums:
+def _days(lines: Iterable[str], every: int, slots: int) -> Array:
+    """Means by (day since the first one, slot, mote), NaN where a mote has no reading."""
+    found = np.fromiter(_valid(lines), "i8,i8,f8")
+    if not len(found):
         raise InvalidInput("the file has no valid reading")
-    first = min(slot for slot, _ in sums) // (MINUTES // every)
-    last = max(slot for slot, _ in sums) // (MINUTES // every)
-    table = np.full(((last - first + 1) * (MINUTES // every), len(LABELS)), np.nan)
-    for (slot, mote), (total, count) in sums.items():
-        table[slot - first * (MINUTES // every), mote] = total / count
-    return table
+    minutes, motes, degrees = (found[name] for name in ("f0", "f1", "f2"))
+    minutes -= minutes.min() // MINUTES * MINUTES
+    size = (minutes.max() // MINUTES + 1) * slots * len(LABELS)
+    where = minutes // every * len(LABELS) + motes
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(where, degrees, size) / np.bincount(where, None, size)
+    return means.reshape(-1, slots, len(LABELS))
 
 
-def _valid(lines: Iterable[str]) -> Iterator[tuple[int, int, int, float]]:
-    """The (day number, minute of the day, column, temperature) of each valid line."""
+def _valid(lines: Iterable[str]) -> Iterator[tuple[int, int, float]]:
+    """The (minute since the year 1, column, temperature) of each valid line."""
     for line in lines:
         fields = line.split()
         try:
@@ -156,16 +155,15 @@ def _valid(lines: Iterable[str]) -> Iterator[tuple[int, int, int, float]]:
         except (IndexError, ValueError):
             continue
         if mote in COLUMN and voltage >= LEAST_VOLTAGE and COLDEST <= temperature <= WARMEST:
-            yield when.toordinal(), when.hour * 60 + when.minute, COLUMN[mote], temperature
+            minute = when.toordinal() * MINUTES + when.hour * 60 + when.minute
+            yield minute, COLUMN[mote], temperature
 
 
 def _fits(day: Array, most: int) -> bool:
     """Whether no mote has a gap of more than ``most`` slots."""
-    for silent in np.isnan(day).T:
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], silent.astype(int), [0]])))
-        if len(edges) and (edges[1::2] - edges[::2]).max() > most:
-            return False
-    return True
+    silent = np.isnan(day)
+    longer = range(len(day) - most)
+    return not any(silent[start : start + most + 1].all(axis=0).any() for start in longer)
 
 
 INTEL_RAW = Dataset(
