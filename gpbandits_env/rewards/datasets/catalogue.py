@@ -22,7 +22,7 @@ def load(name: str, options: Settings | None = None) -> Readings:
 
     Args:
         name: one of `DATASETS`.
-        options: the keyword arguments of its ``load``, e.g. ``{"every": 10}``.
+        options: the options of its ``load``, e.g. ``{"every": 10}``.
     Raises:
         UnknownName: there is no such data set, or it has no such option.
         MissingData: the file is missing; the message says how to get it.
@@ -32,10 +32,10 @@ def load(name: str, options: Settings | None = None) -> Readings:
     dataset = _dataset(name)
     if dataset.load is None:
         raise InvalidInput(f"the data set {name!r} is not readings of sensors: {dataset.summary}")
-    known = inspect.signature(dataset.load).parameters
+    _, *known = inspect.signature(dataset.load).parameters
     for key in options or {}:
         one_of(key, known, f"option of the data set {name!r}")
-    return dataset.load(**(options or {}))
+    return dataset.load(dataset, **(options or {}))
 
 
 def download(name: str) -> Path:

