@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from importlib.resources import files
 from pathlib import Path
@@ -31,7 +31,7 @@ from gpbandits_env.errors import (
 from gpbandits_env.files import check_regular
 from gpbandits_env.rewards.datasets import is_file_name
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.declare import check_keys, plain
+from gpbandits_env.scenarios.declare import as_json, check_keys, plain
 from gpbandits_env.scenarios.declare import read as read_table
 from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
 from gpbandits_env.scenarios.scenario import Scenario, label_of
@@ -46,7 +46,7 @@ KEYS = ("environment", *(f.name for f in fields(Scenario) if not f.name.startswi
 # The fields of a scenario that can be set; all other names belong to the environment or an agent.
 OWN = ("horizon", "initial", "initial_counts", "metric", "selective", "trials")
 ENVIRONMENT = "environment."
-BARE = re.compile(r"[A-Za-z0-9_-]+")
+QUOTED_KEY = re.compile(r'"([A-Za-z0-9_-]+)"(?= = )')
 HEAD = """\
 # {id}, written out by `gpbandits new --from {id}`: `gpbandits run {file}` runs it.
 # The seeds of all trials depend on the id: with the same id, the results are the same.
@@ -253,16 +253,20 @@ def _without(grid: Any, settings: Settings) -> Any:
 
 def as_toml(scenario: Scenario, file: str) -> str:
     """The text of a file of that name that declares the scenario."""
-    entries = plain(_entries(scenario))
-    lines, tables = [HEAD.format(id=scenario.id, file=shlex.quote(file))], list[str]()
+    entries = json.loads(as_json(_entries(scenario)), object_hook=_without_none)
+    top, tables = Plain(), list[tuple[str, Settings]]()
     for name, value in entries.items():
         if isinstance(value, dict):
-            tables += _table(f"[{name}]", value)
+            tables.append((f"[{name}]", value))
         elif isinstance(value, list) and isinstance(value[0], dict):
-            tables += [line for item in value for line in _table(f"[[{name}]]", item)]
+            tables += [(f"[[{name}]]", item) for item in value]
         else:
-            lines.append(f"{_key(name)} = {_value(value, 0)}")
-    return "\n".join([*lines, *tables]) + "\n"
+            top[name] = value
+    text = HEAD.format(id=scenario.id, file=shlex.quote(file))
+    for header, table in [("", top), *tables]:
+        lines = (_line(key, item) for key, item in table.items() if item not in ("", {}))
+        text += "\n".join([header, *lines, ""]) + "\n"
+    return text.rstrip() + "\n"
 
 
 def _entries(scenario: Scenario) -> Plain:
@@ -277,28 +281,18 @@ def _entries(scenario: Scenario) -> Plain:
     return {name: value for name, value in found.items() if value not in ((), [], {})}
 
 
-def _table(header: str, table: Settings) -> Iterator[str]:
-    yield f"\n{header}"
-    for key, item in table.items():
-        if item is not None and item not in ("", {}, ()):
-            yield f"{_key(key)} = {_value(item, 0)}"
+def _without_none(table: Plain) -> Plain:
+    return {key: value for key, value in table.items() if value is not None}
 
 
-def _value(value: Any, depth: int) -> str:
-    """A value of plain JSON data in TOML's notation."""
-    if isinstance(value, dict):
-        items = [f"{_key(k)} = {_value(v, depth + 1)}" for k, v in value.items() if v is not None]
-        return f"{{ {', '.join(items)} }}" if items else "{}"
-    if isinstance(value, float):
-        return repr(value)  # differs from JSON for infinity
-    if not isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
-    items = [_value(item, depth + 1) for item in value]
-    line = f"[{', '.join(items)}]"
-    if depth or len(line) < 88:
-        return line
-    return "\n".join(["[", *(f"    {item}," for item in items), "]"])
+def _line(key: str, value: Any) -> str:
+    start, line = _toml({key: 0})[1:-2], _toml(value)
+    if len(line) > 87 and isinstance(value, list):
+        line = "\n".join(["[", *(f"    {_toml(item)}," for item in value), "]"])
+    return start + line
 
 
-def _key(name: str) -> str:
-    return name if BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+def _toml(value: Any) -> str:
+    """Plain JSON data in TOML's notation, which differs in the keys."""
+    text = json.dumps(value, ensure_ascii=False, separators=(", ", " = "))
+    return QUOTED_KEY.sub(r"\1", text)

@@ -33,7 +33,6 @@ from gpbandits_env.errors import (
     one_of,
     optional,
     shown,
-    unknown,
 )
 from gpbandits_env.files import check_regular, check_unpacked
 
@@ -99,16 +98,12 @@ class Readings:
             InvalidInput: a column does not exist or is given twice, or it is not a list.
             UnknownName: there is no column of that name.
         """
-        given = listed(columns, "columns")
-        named = [column for column in given if isinstance(column, str)]
-        if named and not self.names:
-            raise unknown("column", named[0], (), "these readings have no names: use indices")
         last = self.values.shape[1] - 1
         found = [
             place_of(column, self.names)
             if isinstance(column, str)
             else whole(column, "a column", 0, last)
-            for column in given
+            for column in listed(columns, "columns")
         ]
         if len(set(found)) < len(found):
             raise InvalidInput(f"columns must not contain a column twice, got {shown(columns)}")
@@ -180,7 +175,7 @@ def place_of(name: str, names: Sequence[str]) -> int:
         UnknownName: there is no such column.
         InvalidInput: several columns have this name.
     """
-    one_of(name, names, "column")
+    one_of(name, names, "column", "" if names else "these readings have no names: use indices")
     if names.count(name) > 1:
         raise InvalidInput(f"{names.count(name)} columns are named {name!r}: rename them")
     return names.index(name)
@@ -268,7 +263,7 @@ def hours(times: Times) -> Array:
 
 def _array(file: Path, time_column: str | None, gaps: str) -> TableFile:
     if time_column is not None:
-        raise unknown("column", time_column, ())
+        place_of(time_column, ())
     loaded = np.load(file, allow_pickle=False)
     if not isinstance(loaded, np.ndarray):
         with loaded:
@@ -373,9 +368,8 @@ class _Text:
 
     def _times(self, cells: Any) -> Times:
         found = [self._time(cell) for cell in cells]
-        far = [isinstance(time, float) and not abs(time) <= LARGEST for time in found]
         says = ": {cell!r} is not a time: a number, or a date like 2026-03-01 12:00"
-        self._refuse(cells, np.equal(found, None) | far, says)
+        self._refuse(cells, [time is None for time in found], says)
         if self.date_format is None:
             says = ": {cell!r} may be a date or a number: write 2026-03-01 or 20260301.0"
             self._refuse(cells, [bool(COMPACT.fullmatch(cell.strip())) for cell in cells], says)
@@ -396,7 +390,8 @@ class _Text:
         return times
 
     def _time(self, cell: str) -> Any:
-        return self._date(cell) if self.date_format else self._value(cell)
+        found = self._date(cell) if self.date_format else self._value(cell)
+        return None if isinstance(found, float) and not abs(found) <= LARGEST else found
 
     def _value(self, cell: str) -> Any:
         """The number or the date in a cell, NaN if it is empty; None if it is something else."""
