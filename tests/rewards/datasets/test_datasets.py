@@ -1,3 +1,4 @@
+import gzip
 import sys
 
 import numpy as np
@@ -39,7 +40,7 @@ def write_i880(folder, day=True, sensors=357, falling=False):
     days = [[2], [2], [3], [1 if falling else 5]]
     table = np.hstack([days, speeds]) if day else speeds
     names = ["day"] * day + [f"s{i}" for i in range(sensors)]
-    np.savetxt(folder / "i880.csv", table, delimiter=",", header=",".join(names), comments="")
+    np.savetxt(folder / "i880.csv", table, "%.17g", ",", header=",".join(names), comments="")
     return speeds
 
 
@@ -65,6 +66,19 @@ def test_i880_in_another_layout_is_refused(data_folder, how, says):
     write_i880(data_folder, **how)
     with pytest.raises(InvalidInput, match=says):
         datasets.load("i880")
+
+
+def test_the_data_of_scenarios_need_no_pandas(data_folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    speeds = write_i880(data_folder)
+    assert datasets.load("i880").values.tobytes() == speeds.tobytes()
+    head = b"773869,767541\n"
+    (data_folder / "los_speed.csv.gz").write_bytes(gzip.compress(head + b"64.375,0.1\n3,4\n"))
+    week = datasets.load("metr-la")
+    assert (week.names, week.values.tolist()) == (("773869", "767541"), [[64.375, 0.1], [3.0, 4.0]])
+    (data_folder / "METR-LA.csv").write_text(",7\n2012-03-02 05:50:00,1\n")
+    with pytest.raises(MissingExtra, match=r"gpbandits-env\[tables\]"):
+        datasets.load("metr-la-full")
 
 
 @pytest.mark.parametrize("name", ["intel-berkeley", "metr-la"])
