@@ -3,12 +3,16 @@
 If the cells of a scenario differ in the batch size, there is one panel per agent. If the agents
 differ in one setting, regret is drawn against that setting. Otherwise there is one panel per cell
 with the metric of the scenario, or the scenario's own panels as `plots` draws them.
+
+`python -m tools.figures FILE...` makes other PNG pictures as light as these.
 """
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from PIL import Image
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.findings.finding import mean_and_error
@@ -39,16 +43,42 @@ SIZE, PNG = "batch_size", (".png",)
 COLUMNS = 4
 # The spread over the instances that a sweep shows: from the 10th percentile to the 90th.
 SPREAD = (0.1, 0.9)
+# A kept picture has so many colours, any two of which differ by so much in red, green or blue: each
+# line keeps its own, because the tints of bands, which cover more of the picture, are merged.
+COLOURS, APART = 32, 16
 
 
 def draw(store: Store, stem: Path) -> list[Path]:
     """Draw the figure that suits a study, and another with the theoretical bounds if it has any.
 
-    The files are PNG pictures; "-bounds" is added to the name of the second one.
+    The files are light PNG pictures; "-bounds" is added to the name of the second one.
 
     Raises:
         StoreError: there is nothing to plot, or a file cannot be written.
     """
+    return [lighten(file) for file in _drawn(store, stem)]
+
+
+def lighten(file: Path) -> Path:
+    """Replace a PNG picture by one of half the width, in the colours that cover most of it."""
+    with Image.open(file) as opened:
+        if opened.mode == "P":  # it is light already
+            return file
+        picture = opened.convert("RGB")
+    kept: list[Any] = []
+    counts = picture.getcolors(picture.width * picture.height)
+    for _, colour in sorted(counts or [], reverse=True):
+        differences = (max(abs(a - b) for a, b in zip(colour, k, strict=True)) for k in kept)
+        if len(kept) < COLOURS and min(differences, default=APART) >= APART:
+            kept.append(colour)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([value for colour in kept for value in colour])
+    light = picture.reduce(2).quantize(palette=palette, dither=Image.Dither.NONE)
+    light.save(file, optimize=True)
+    return file
+
+
+def _drawn(store: Store, stem: Path) -> list[Path]:
     scenario = store.scenario
     if sweeps_batches(scenario):
         return _batches(store, stem)
@@ -178,3 +208,8 @@ def _cells_of(store: Store) -> dict[str, list[int]]:
     order = sorted(range(len(points)), key=lambda i: int(points[i][SIZE]))
     found = {k: [i for i in order if k in store.labels(i)] for k in store.scenario["agents"]}
     return {label: cells for label, cells in found.items() if len(cells) > 1}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        lighten(Path(name))
