@@ -3,7 +3,7 @@
 Every page is opened in headless Chromium at 1280 and at 390 pixels. The check fails if a page is
 wider than its window, if code or a table is cut on the wide screen, if the console has an error, or
 if a file does not load. (`mkdocs build --strict` checks links.) It needs the built site, Debian's
-chromium, and websocket-client (extra: dev).
+chromium, and playwright (extra: dev).
 """
 
 import argparse
@@ -15,8 +15,9 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from browser import Tab, chromium
+from playwright.sync_api import Error, Page, sync_playwright
 
+PROGRAM = "/usr/bin/chromium"
 WIDE, NARROW = 1280, 390
 # Wider than the window by more than a rounded pixel; nothing may hang out of its column unseen.
 PAGE = "document.documentElement.scrollWidth - window.innerWidth"
@@ -46,18 +47,32 @@ def served(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
-def faults(tab: Tab, address: str) -> list[str]:
-    """The errors of one page in the browser."""
-    tab.width(WIDE)
-    tab.open(address)
-    found = []
+@contextmanager
+def chromium(errors: list[str]) -> Iterator[Page]:
+    """A tab of a new browser; what the console, scripts and the network report is appended."""
+    with sync_playwright() as engines:
+        browser = engines.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+        tab = browser.new_page()
+        tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.on("requestfailed", lambda request: errors.append(f"{request.failure} {request.url}"))
+        yield tab
+        browser.close()
+
+
+def faults(tab: Page, address: str) -> list[str]:
+    """What is wrong with the layout of one page."""
+    tab.set_viewport_size({"width": WIDE, "height": 800})
+    try:
+        tab.goto(address)
+    except Error as error:
+        return [f"not loaded: {error}"]
+    found = [f"cut at {WIDE}: {text}" for text in tab.evaluate(CUT)]
     for width in (WIDE, NARROW):
-        tab.width(width)
+        tab.set_viewport_size({"width": width, "height": 800})
         if (over := tab.evaluate(PAGE)) > 1:
             found.append(f"{over} pixels too wide at {width}")
-        if width == WIDE:
-            found += [f"cut at {width}: {text}" for text in tab.evaluate(CUT)]
-    return found + tab.errors
+    return found
 
 
 def main() -> int:
@@ -68,9 +83,12 @@ def main() -> int:
     options = parser.parse_args()
     names = sorted(str(p.relative_to(options.site)) for p in options.site.rglob("*.html"))
     wrong: list[str] = []
-    with served(options.site) as address, chromium() as tab:
+    errors: list[str] = []
+    with served(options.site) as address, chromium(errors) as tab:
         for name in (n for n in names if options.only in n):
-            wrong += [f"{name}: {fault}" for fault in faults(tab, address + name)]
+            found = faults(tab, address + name)
+            wrong += [f"{name}: {fault}" for fault in [*found, *errors]]
+            errors.clear()
     print("\n".join([*wrong, f"{len(names)} pages, {len(wrong)} faults"]))
     return int(bool(wrong))
 
