@@ -9,6 +9,7 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
+from tools.site import scenario_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -33,16 +34,18 @@ def test_the_first_script_is_a_dozen_lines():
 
 def test_pages_and_pictures_that_are_linked_exist():
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    written = {ROOT / "docs" / uri for uri in scenario_pages.results()}  # with the site
     for page in pages:
         for link in re.findall(r"\]\(([^)#]+?)\)", page.read_text(encoding="utf-8")):
             if not link.startswith("http"):
-                assert (page.parent / link).exists(), f"{page.name} links to {link}"
+                there = (page.parent / link).exists() or page.parent / link in written
+                assert there, f"{page.name} links to {link}"
 
 
 def test_findings_that_hold_are_those_of_the_reference_results(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools" / "site"))
     page = import_module("findings_page")
-    found = list(page.judged(ROOT))
+    found = list(page.judged())
     rows = re.findall(r"^\| \[(\w+)\].*\| (\d+) of (\d+) \|$", README, re.MULTILINE)
     assert len(rows) == 5
     for paper, holding, judged in rows:

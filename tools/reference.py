@@ -30,13 +30,13 @@ ROOT = Path(__file__).resolve().parent.parent
 def reference(
     scenario: str, jobs: int | None, trials: int | None, out: Path | None, root: Path
 ) -> None:
-    """Run SCENARIO with its agents and every CHOICE; keep the results, their figure and page.
+    """Run SCENARIO with its agents and every CHOICE; keep the results and their figure.
 
     \b
     Examples:
       python -m tools.reference srinivas2010/se-1d
     """
-    found, stem = registry.get(scenario), pages.plot_stem(root, scenario)
+    found, stem = registry.get(scenario), pages.plot_stem(scenario, root / "docs" / "results")
     with tempfile.TemporaryDirectory() as folder:
         path = out or Path(folder) / "reference.sqlite"
         result = run_again(found, path, jobs, trials)
@@ -49,7 +49,6 @@ def reference(
     file = root / "scenarios" / "reference" / f"{scenario}.json"
     text = json.dumps(references.to_reference(result), indent=2) + "\n"
     click.echo(write_text(file, text, "text"))
-    click.echo(pages.write_page(root, scenario.partition("/")[0]))
 
 
 if __name__ == "__main__":

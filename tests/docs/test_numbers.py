@@ -1,6 +1,7 @@
 """Numbers in the documentation are those of the reference files."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.registry import GROUPS
 from gpbandits_env.scenarios.results import references
-from tools.site.scenario_pages import write_page
+from tools.site.scenario_pages import MARKS, results
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +36,41 @@ def words(path):
     return " ".join(path.read_text(encoding="utf-8").split())
 
 
-@pytest.mark.parametrize("paper", GROUPS)
-def test_the_pages_of_results_are_what_the_reference_files_say(paper, root, tmp_path):
-    (tmp_path / "scenarios").symlink_to(root / "scenarios")
-    results = tmp_path / "docs" / "results"
-    results.mkdir(parents=True)
-    (tmp_path / "docs" / "bibliography.md").symlink_to(root / "docs" / "bibliography.md")
-    for plot in (root / "docs" / "results").glob("*.png"):
-        (results / plot.name).symlink_to(plot)
-    written = write_page(tmp_path, paper).read_text(encoding="utf-8")
-    assert written == (root / "docs" / "results" / f"{paper}.md").read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def pages():
+    return results()
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_page_of_results_says_what_the_reference_files_say(group, pages, root):
+    """Each scenario that has a file, with each number of each agent and each outcome."""
+    page, said = pages[f"results/{group}.md"], "|".join(map(re.escape, MARKS.values()))
+    _, *sections = re.split(rf"^## (?={group}/)", page, flags=re.M)
+    found = {section.partition("\n")[0]: section for section in sections}
+    folder = root / "scenarios" / "reference"
+    files = {
+        file.relative_to(folder).with_suffix("").as_posix(): file
+        for file in (folder / group).glob("*.json")
+    }
+    assert files.keys() == found.keys()
+    for id, file in files.items():
+        kept = json.loads(file.read_text("utf-8"))
+        rows = re.findall(r"^\| (\S+) \| (.*± .*) \| .*\|$", found[id], re.M)
+        agents = [of for cell in kept["cells"] for of in cell["agents"].items()]
+        assert [label for label, _ in rows] == [label for label, _ in agents], id
+        for (label, row), (_, of) in zip(rows, agents, strict=True):
+            numbers = {f"{mean:.4g} ± {error:.2g}" for mean, error in of.values()}
+            assert set(row.split(" | ")) <= numbers, (id, label)
+        checks = [check for cell in kept["cells"] for check in cell["findings"]]
+        outcomes = re.findall(rf"^\| .* \| ({said}) \|", found[id], re.M)
+        assert outcomes == [MARKS[check["holds"]] for check in checks], id
+        numbers = [f"{name} {value:.4g}" for c in checks for name, value in c["numbers"].items()]
+        assert all(number in found[id] for number in numbers), id
+
+
+def test_pages_of_results_show_each_picture_that_is_kept_and_no_other(pages, root):
+    shown = [name for page in pages.values() for name in re.findall(r"!\[.*?\]\((.*?)\)", page)]
+    assert set(shown) == {path.name for path in (root / "docs" / "results").iterdir()}
 
 
 def test_the_reasons_for_differences(root, mean, numbers):

@@ -96,6 +96,11 @@ def test_a_scenario_shows_its_plot_first_then_its_table_then_its_findings(site):
     assert sorted(order, key=page.index) == list(order)
 
 
+def test_the_headings_of_a_scenario_have_the_settings_of_their_cells(site):
+    page = html.unescape(read(site, "scenarios/time/kernels.html"))
+    assert "drift.kernel = {'type': 'wiener', 'rate': 0.02}<" in page
+
+
 def test_every_scenario_has_its_command_and_what_is_kept_of_it(site, root):
     for scenario in registry.scenarios().values():
         page = read(site, f"scenarios/{scenario.id}.html")
@@ -115,6 +120,9 @@ def test_every_scenario_has_its_command_and_what_is_kept_of_it(site, root):
 def test_every_page_of_the_manual_is_in_the_site(site, root):
     for page in (root / "docs").rglob("*.md"):
         assert (site / page.relative_to(root / "docs").with_suffix(".html")).is_file()
+    for group in registry.GROUPS:
+        assert f'href="results/{group}.html"' in read(site, "scenarios.html")
+        assert f'<h2 id="{group}' in read(site, f"results/{group}.html")
 
 
 def test_differences_have_failed_findings_departures_and_misprints(site, root):

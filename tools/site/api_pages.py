@@ -11,37 +11,24 @@ import formulas
 import gpbandits_env
 from gpbandits_env.scenarios.reporting.tables import markdown
 
+ROOT = Path(__file__).parents[2]
 OFFERED = re.compile(r"^from .* import (?:\(\n *)?(\w+) as \1\b", re.MULTILINE)
 WITHIN = re.compile(r":math:`([^`]+)`")
 
 
-def assemble(root: Path, folder: Path) -> None:
-    """Copy the sources as they are installed, with formulas as MathML, so that none is imported.
-
-    Args:
-        root: the checkout.
-        folder: an empty folder.
-    """
-    package = folder / "gpbandits_env"
-    shutil.copytree(root / "gpbandits_env", package, ignore=shutil.ignore_patterns("__pycache__"))
+def assemble(folder: Path) -> None:
+    """Copy the sources as they are installed, with formulas as MathML, so that none is imported."""
+    package, left_out = folder / "gpbandits_env", shutil.ignore_patterns("__pycache__", "reference")
+    shutil.copytree(ROOT / "gpbandits_env", package, ignore=left_out)
     for name in ("agents", "scenarios"):
-        shutil.copytree(
-            root / name, package / name, ignore=shutil.ignore_patterns("__pycache__", "reference")
-        )
+        shutil.copytree(ROOT / name, package / name, ignore=left_out)
     for path in package.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         if path.name == "__init__.py" and (offered := OFFERED.findall(text)):
             text += f"\n__all__ = {offered}\n"  # the reader knows this form only
-        text = WITHIN.sub(
-            lambda found: formulas.converted(found[1], "inline"),
-            formulas.DIRECTIVE.sub(_formula, text),
-        )
+        text = formulas.DIRECTIVE.sub(_formula, text)
+        text = WITHIN.sub(lambda found: formulas.converted(found[1], "inline"), text)
         path.write_text(text, encoding="utf-8")
-
-
-def remove(folder: Path) -> None:
-    """Delete what `assemble` wrote."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _formula(found: re.Match[str]) -> str:
@@ -91,7 +78,7 @@ def pages() -> dict[str, str]:
     return found
 
 
-def overview(root: Path) -> str:
+def overview() -> str:
     """All packages with their first lines."""
     rows = []
     for name in packages():

@@ -3,10 +3,9 @@
 import ast
 import re
 from collections import Counter, defaultdict
-from pathlib import Path
 
 from markdown.extensions.toc import slugify
-from scenario_pages import kept_of, said_of
+from scenario_pages import ROOT, checked, group_of, said_of
 
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.findings import Check
@@ -16,28 +15,25 @@ from gpbandits_env.scenarios.scenario import words
 ERRATUM = re.compile(r"\bERRATUM:?\s*(.*?)(?=\n\s*\n|; \d+\. |\n\s*\w+: |\Z)", re.DOTALL)
 
 
-def differences(root: Path) -> str:
+def differences() -> str:
     """The generated part of docs/differences.md."""
-    parts = ["## Findings that do not hold here", *_findings(root)]
+    parts = ["## Findings that do not hold here", *_findings()]
     parts += ["## Departures and choices, scenario by scenario", *_notes()]
-    parts += ["## Misprints in the papers", _errata(root)]
+    parts += ["## Misprints in the papers", _errata()]
     return "\n\n".join(parts)
 
 
-def _findings(root: Path) -> list[str]:
-    checked, rows = 0, []
+def _findings() -> list[str]:
+    judged, rows = 0, []
     counts: Counter[tuple[str, str]] = Counter()
-    for s in registry.scenarios().values():
-        for cell in (kept_of(root, s.id) or {"cells": []})["cells"]:
-            checked += sum(c["holds"] is not None for c in cell["findings"])
-            where = words(cell["params"])
-            for finding, check in zip(s.findings, cell["findings"], strict=True):
-                if check["holds"] is False:
-                    why, link = _why(finding.reason), f"[{s.id}](scenarios/{s.id}.md)"
-                    rows.append([link, where, check["statement"], Check(**check).figures, why])
-                    counts[s.id.partition("/")[0], why] += 1
+    for s, params, finding, check in checked():
+        judged += check["holds"] is not None
+        if check["holds"] is False:
+            why, link = _why(finding.reason), f"[{s.id}](scenarios/{s.id}.md)"
+            rows.append([link, words(params), check["statement"], Check(**check).figures, why])
+            counts[group_of(s.id), why] += 1
     return [
-        f"{checked - len(rows)} of {checked} findings that were checked hold; "
+        f"{judged - len(rows)} of {judged} findings that were checked hold; "
         f"these {len(rows)} do not:",
         markdown(["paper", "why", "rows"], [[*key, n] for key, n in counts.items()], right=[2]),
         markdown(["scenario", "where", "finding", "here", "why"], rows),
@@ -62,11 +58,11 @@ def _notes() -> list[str]:
     return parts
 
 
-def _errata(root: Path) -> str:
+def _errata() -> str:
     rows = [
-        [f"`{path.relative_to(root)}`", f"`{name}`", text]
+        [f"`{path.relative_to(ROOT)}`", f"`{name}`", text]
         for folder in ("gpbandits_env", "agents", "scenarios")
-        for path in sorted((root / folder).rglob("*.py"))
+        for path in sorted((ROOT / folder).rglob("*.py"))
         for name, text in errata(path.read_text(encoding="utf-8"))
     ]
     return markdown(["file", "of", "what is printed, and what is meant"], rows)

@@ -33,6 +33,7 @@ SHOWN: dict[str, tuple[dict[str, Any], str, dict[str, Any], int]] = {
     "HighDim-v0": ({"function": "camelback", "dim": 50}, "rembo", {"standardize": True}, 60),
     "Replay-v0": ({}, "tv-gp-ucb", {"epsilon": 0.1}, 12),
 }
+GUIDE = Path(__file__).parents[2] / "docs" / "environments.md"
 ALONE: tuple[dict[str, Any], str, dict[str, Any], int] = ({}, "gp-ucb", {}, 12)
 
 
@@ -41,9 +42,9 @@ def ids() -> list[str]:
     return [name for name in gym.registry if name.startswith("gpbandits/")]
 
 
-def pages(root: Path) -> dict[str, str]:
+def pages() -> dict[str, str]:
     """The source of every environment's page."""
-    said = (root / "docs" / "environments.md").read_text(encoding="utf-8")
+    said = GUIDE.read_text(encoding="utf-8")
     return {f"environments/{_name(id)}.md": _page(id, said) for id in ids()}
 
 

@@ -3,15 +3,15 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import groupby
 from typing import Any
 
-from scenario_pages import kept_of
+from scenario_pages import Checked, checked, group_of
 
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.findings import Check
 from gpbandits_env.scenarios.reporting.tables import markdown
-from gpbandits_env.scenarios.scenario import Scenario, words
+from gpbandits_env.scenarios.scenario import words
 
 HOLDS, READING, FAILS, OPEN = (
     "holds",
@@ -37,41 +37,33 @@ class Judged:
     reading: str = ""
 
 
-def judged(root: Path) -> Iterator[Judged]:
+def judged() -> Iterator[Judged]:
     """Every finding of every scenario of a paper that is not itself another reading of one."""
-    declared = [
-        s for s in registry.scenarios().values() if s.id.partition("/")[0] in registry.PAPERS
-    ]
-    for s in declared:
-        kept = None if s.reading_of else kept_of(root, s.id)
-        readings = [r for r in declared if r.reading_of == s.id]
-        for cell in kept["cells"] if kept else ():
-            where = words(cell["params"])
-            for check in cell["findings"]:
-                outcome = {True: HOLDS, False: FAILS, None: OPEN}[check["holds"]]
-                at = cell["params"]
-                reading = _reading(root, readings, check, at) if outcome == FAILS else ""
-                outcome, figures = READING if reading else outcome, Check(**check).figures
-                yield Judged(s.id, where, check["statement"], outcome, figures, reading)
+    known = [row for row in checked() if group_of(row[0].id) in registry.PAPERS]
+    for s, params, _, check in known:
+        if s.reading_of:
+            continue
+        outcome = {True: HOLDS, False: FAILS, None: OPEN}[check["holds"]]
+        readings = [row for row in known if row[0].reading_of == s.id]
+        reading = _reading(readings, check, params) if outcome == FAILS else ""
+        numbers, outcome = Check(**check).figures, READING if reading else outcome
+        yield Judged(s.id, words(params), check["statement"], outcome, numbers, reading)
 
 
-def _reading(
-    root: Path, readings: list[Scenario], check: dict[str, Any], params: dict[str, Any]
-) -> str:
+def _reading(readings: list[Checked], check: dict[str, Any], params: dict[str, Any]) -> str:
     """The first of these scenarios in which the same claim holds; empty if there is none.
 
     Where a reading has the same point of the grid, the claim must hold there, otherwise everywhere.
     A reading may measure it by another metric, too: the claim then holds if it does by one of them.
     """
-    for r in readings:
-        kept, by_metric = kept_of(root, r.id), defaultdict[str, list[bool]](list)
-        cells = kept["cells"] if kept else []
-        same = [cell for cell in cells if cell["params"] == params]
-        for c in (c for cell in same or cells for c in cell["findings"]):
+    for id, group in groupby(readings, lambda row: row[0].id):
+        rows, by_metric = list(group), defaultdict[str, list[bool]](list)
+        same = [row for row in rows if row[1] == params]
+        for *_, c in same or rows:
             if _claim(c) == _claim(check):
                 by_metric[c["statement"].partition(";")[0]].append(c["holds"])
         if any(all(held) for held in by_metric.values()):
-            return r.id
+            return id
     return ""
 
 
@@ -81,28 +73,22 @@ def _claim(check: dict[str, Any]) -> str:
     return claim
 
 
-def findings(root: Path) -> str:
+def findings() -> str:
     """The generated part of docs/findings.md: counts per paper, then one row per finding."""
-    rows = list(judged(root))
-    counts = Counter((row.scenario.partition("/")[0], row.outcome) for row in rows)
-    order = (HOLDS, READING, FAILS, OPEN)
+    rows, order = list(judged()), (HOLDS, READING, FAILS, OPEN)
+    counts = Counter((group_of(row.scenario), row.outcome) for row in rows)
     table = [[p, *(counts[p, o] for o in order)] for p in registry.PAPERS]
-    totals = [sum(line[i] for line in table) for i in range(1, 5)]
-    share = (totals[0] + totals[1]) / max(sum(totals[:3]), 1)
-    lines = [
-        [
-            f"[{row.scenario}](scenarios/{row.scenario}.md)",
-            row.where,
-            row.statement,
-            f"[{row.outcome}](scenarios/{row.reading}.md)" if row.reading else row.outcome,
-            row.numbers,
-        ]
-        for row in rows
-    ]
+    held, read, failed, _ = totals = [sum(row.outcome == o for row in rows) for o in order]
+    of = held + read + failed
+    lines = []
+    for r in rows:
+        here = f"[{r.outcome}](scenarios/{r.reading}.md)" if r.reading else r.outcome
+        link = f"[{r.scenario}](scenarios/{r.scenario}.md)"
+        lines.append([link, r.where, r.statement, here, r.numbers])
     return "\n\n".join(
         [
-            f"{totals[0] + totals[1]} of the {sum(totals[:3])} findings that could be judged "
-            f"({share:.0%}) hold, {totals[1]} of them under a named reading.",
+            f"{held + read} of the {of} findings that could be judged ({(held + read) / of:.0%}) "
+            f"hold, {read} of them under a named reading.",
             markdown(["paper", *order], [*table, ["all", *totals]], right=range(1, 5)),
             "## Finding by finding",
             markdown(["scenario", "where", "what the paper says", "here", "numbers"], lines),

@@ -4,16 +4,16 @@ import json
 import re
 from pathlib import Path
 
-FOLDER = "notebooks"
+FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 LINK = re.compile(r"\]\(((?:notebooks/)?\w+)\.ipynb\)")
 ORDER = ("first_steps", "drifting_scenario", "optimise_your_function")
 
 
-def pages(root: Path) -> dict[str, str]:
+def pages() -> dict[str, str]:
     """The Markdown of each notebook by its address in the site; those in `ORDER` come first."""
-    found = {path.stem: path for path in sorted((root / "docs" / FOLDER).glob("*.ipynb"))}
+    found = {path.stem: path for path in sorted(FOLDER.glob("*.ipynb"))}
     names = sorted(found, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
-    return {f"{FOLDER}/{name}.md": _page(found[name]) for name in names}
+    return {f"notebooks/{name}.md": _page(found[name]) for name in names}
 
 
 def linked(markdown: str) -> str:

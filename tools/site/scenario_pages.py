@@ -1,93 +1,108 @@
-"""The pages of results: docs/results/PAPER.md, and one page per scenario on the site."""
+"""The pages of results, one per paper, and the pages of scenarios, from the reference files."""
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from pprint import pformat
 from textwrap import indent
-from typing import Any
+from typing import Any, TypeAlias
 
-from gpbandits_env.files import write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import plain
+from gpbandits_env.scenarios.findings.finding import Finding
 from gpbandits_env.scenarios.metrics import KNOWN, reported_metrics
 from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
 
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "docs" / "results"
 MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}
 WIDTH, LONGEST = 80, 1500  # characters of a line and of a value
-PLOT = re.compile(r"!\[([^\]]*)\]\(([^)]+\.png)\)")
+# A scenario, the point of its grid, a finding and its outcome.
+Checked: TypeAlias = tuple[Scenario, dict[str, Any], Finding, dict[str, Any]]
+REFERENCE = "This command runs the scenario again and compares the results with these:"
+MEANS = (
+    "Each number is a mean over the trials ± its standard error, at the last round. The last "
+    "column of a table names the setting. Where the paper leaves a choice open, the agents "
+    "that follow other readings of it come last."
+)
 
 
-def kept_of(root: Path, id: str) -> dict[str, Any] | None:
-    """The reference results of a scenario in the checkout, if there are any."""
-    return references.load(id, root / "scenarios")
+def plot_stem(id: str, folder: Path = RESULTS) -> Path:
+    """The path of the plot of a scenario, without the suffix."""
+    return folder / id.replace("/", "-")
 
 
-def plot_stem(root: Path, id: str) -> Path:
-    """The path of the plot of a scenario in the documentation, without the suffix."""
-    return root / "docs" / "results" / id.replace("/", "-")
+def group_of(id: str) -> str:
+    """The paper or the topic of a scenario."""
+    return id.partition("/")[0]
 
 
-# -- A page for each paper, kept in the checkout --------------------------------------------------
+def checked() -> Iterator[Checked]:
+    """All findings of all reference results, in the order of the scenarios."""
+    for s in registry.scenarios().values():
+        for cell in (references.load(s.id) or {"cells": []})["cells"]:
+            for finding, check in zip(s.findings, cell["findings"], strict=True):
+                yield s, cell["params"], finding, check
 
 
-def write_page(root: Path, paper: str) -> Path:
-    """Write docs/results/PAPER.md from the reference files of the paper's scenarios.
+# -- A page for each paper ------------------------------------------------------------------------
+
+
+def results() -> dict[str, str]:
+    """The source of every page of results, from the reference files of a paper's scenarios.
 
     The text of scenarios/reference/PAPER/summary.md, which is written by hand, comes first.
-
-    Args:
-        root: the checkout.
-        paper: the paper's short name.
-    Raises:
-        StoreError: the page cannot be written.
     """
-    parts = [
-        f"# Results: {paper}",
-        *citation(root, paper),
-        "Each number is a mean over the trials ± its standard error, at the last round. The last "
-        "column of a table names the setting. Where the paper leaves a choice open, the agents "
-        "that follow other readings of it come last.",
-    ]
-    summary = root / "scenarios" / "reference" / paper / "summary.md"
-    if summary.is_file():
-        parts.append(summary.read_text(encoding="utf-8").strip())
-    for scenario in registry.scenarios().values():
-        shown = _shown(scenario, root) if scenario.id.startswith(f"{paper}/") else []
-        parts += [f"## {scenario.id}", *shown] if shown else []
-    path = root / "docs" / "results" / f"{paper}.md"
-    return write_text(path, "\n\n".join(parts) + "\n", "text")
+    pages = {}
+    for group in registry.GROUPS:
+        parts = [f"# Results: {group}", *citation(group), MEANS]
+        summary = ROOT / "scenarios" / "reference" / group / "summary.md"
+        if summary.is_file():
+            parts.append(summary.read_text(encoding="utf-8").strip())
+        for s in registry.scenarios().values():
+            if group_of(s.id) == group and (parts_of := _shown(s, "")):
+                title = f"{_capital(s.title)} ({s.source}): {parts_of[0]}."
+                parts += [f"## {s.id}", title, *parts_of[1:]]
+        pages[f"results/{group}.md"] = "\n\n".join(parts) + "\n"
+    return pages
 
 
-def citation(root: Path, paper: str) -> list[str]:
+def citation(group: str) -> list[str]:
     """The entry of a paper in docs/bibliography.md by its short name; empty if there is none."""
-    listed = root / "docs" / "bibliography.md"
-    text = listed.read_text(encoding="utf-8") if listed.is_file() else ""
-    return [f"{found[1]}" for found in re.finditer(rf"^\| `{paper}` \| (.*) \|$", text, re.M)]
+    text = (ROOT / "docs" / "bibliography.md").read_text(encoding="utf-8")
+    return re.findall(rf"^\| `{group}` \| (.*) \|$", text, re.M)
 
 
-def _shown(scenario: Scenario, root: Path) -> list[str]:
-    """Plots, tables, findings, command and notes; empty without reference results."""
-    stem, title = plot_stem(root, scenario.id), _capital(scenario.title)
-    kept = kept_of(root, scenario.id)
+def _shown(scenario: Scenario, folder: str) -> list[str]:
+    """Size, plots, tables, findings, command and notes; empty without reference results.
+
+    ``folder`` is that of the plots, as seen from the page.
+    """
+    kept = references.load(scenario.id)
     if kept is None:
         return []
-    size = f"{kept['trials']} trials of {kept['horizon']} rounds, base seed {kept['seed']}"
-    parts = [f"{title} ({scenario.source}): {size}.", f"![regret of all agents]({stem.name}.png)"]
-    if stem.with_name(f"{stem.name}-bounds.png").is_file():
-        parts.append(f"![regret and the bounds of the theory]({stem.name}-bounds.png)")
+    parts = [f"{kept['trials']} trials of {kept['horizon']} rounds, base seed {kept['seed']}"]
+    for end, title in (
+        ("", "regret of all agents"),
+        ("-bounds", "regret and the bounds of the theory"),
+    ):
+        name = f"{plot_stem(scenario.id).name}{end}.png"
+        if (RESULTS / name).is_file():
+            parts.append(f"![{title}]({folder}{name})")
     notes = {e.label: e.note for e in (*scenario.agents, *scenario.alternatives)}
     for cell in kept["cells"]:
         if cell["params"]:
-            parts.append(f"### {words(cell['params'])}")
+            # Attributes of a heading would stand in braces.
+            parts.append(f"### {words(cell['params'])}".replace("{", r"\{"))
         metrics = reported_metrics(scenario.metric, kept["optimum_moves"])
         parts += [_table(cell, metrics, notes), *_findings(cell)]
     v, m = kept["versions"], kept["machine"]
     return [
         *parts,
-        "This command runs the scenario again and compares the results with these:",
+        REFERENCE,
         _command(f"reference {scenario.id} --check"),
         *said_of(scenario),
         f"Made with gpbandits-env {v['gpbandits-env']}, Python {v['python']}, "
@@ -143,9 +158,9 @@ def _findings(cell: dict[str, Any]) -> list[str]:
 # -- A page for each scenario, in the site only ---------------------------------------------------
 
 
-def pages(root: Path) -> dict[str, str]:
+def pages() -> dict[str, str]:
     """The source of every scenario's page."""
-    return {f"scenarios/{s.id}.md": _page(s, root) for s in registry.scenarios().values()}
+    return {f"scenarios/{s.id}.md": _page(s) for s in registry.scenarios().values()}
 
 
 def by_paper(uris: dict[str, str]) -> list[dict[str, list[dict[str, str]]]]:
@@ -157,45 +172,29 @@ def by_paper(uris: dict[str, str]) -> list[dict[str, list[dict[str, str]]]]:
     return [{paper: entries} for paper, entries in found.items()]
 
 
-def overview(root: Path) -> str:
+def overview() -> str:
     """The tables of all scenarios, one per paper."""
     rows = defaultdict(list)
     for s in registry.scenarios().values():
-        size = f"{s.trials} trials of {s.horizon} rounds"
-        shown = "table" if kept_of(root, s.id) else "not yet"
-        stem = plot_stem(root, s.id)
-        shown += " and plot" if stem.with_name(f"{stem.name}.png").is_file() else ""
-        link = f"[{s.id}](scenarios/{s.id}.md)"
-        rows[s.id.partition("/")[0]].append([link, s.title, size, shown])
-    parts = []
-    for paper, lines in rows.items():
-        parts.append(f"## {paper}")
-        if (root / "docs" / "results" / f"{paper}.md").is_file():
-            parts.append(f"[All results on one page](results/{paper}.md).")
-        parts.append(markdown(["scenario", "what it is", "size", "results"], lines))
-    return "\n\n".join(parts)
+        kept = "table and plot" if references.load(s.id) else "not yet"
+        link, size = f"[{s.id}](scenarios/{s.id}.md)", f"{s.trials} trials of {s.horizon} rounds"
+        rows[group_of(s.id)].append([link, s.title, size, kept])
+    head = ["scenario", "what it is", "size", "results"]
+    return "\n\n".join(
+        f"## {group}\n\n[All results on one page](results/{group}.md).\n\n{markdown(head, lines)}"
+        for group, lines in rows.items()
+    )
 
 
-def _page(scenario: Scenario, root: Path) -> str:
-    shown = _shown(scenario, root)
-    cited = " ".join(citation(root, scenario.id.partition("/")[0]))
+def _page(scenario: Scenario) -> str:
+    cited = " ".join(citation(group_of(scenario.id)))
     parts = [f"# {scenario.id}", f"{_capital(scenario.title)}.", f"{scenario.source}. {cited}"]
-    if not shown:
-        parts += ["No reference results are kept with the code.", *said_of(scenario)]
-        parts.append(_command(f"run {scenario.id}"))
-    parts += [_placed(part, root) for part in shown[1:]]
-    parts += _declared(scenario)
-    return "\n\n".join(parts) + "\n"
-
-
-def _placed(text: str, root: Path) -> str:
-    """The paths of plots from a scenario's page; missing plots are left out."""
-
-    def place(found: re.Match[str]) -> str:
-        there = (root / "docs" / "results" / found[2]).is_file()
-        return f"![{found[1]}](../../results/{found[2]})" if there else ""
-
-    return PLOT.sub(place, text)
+    parts += _shown(scenario, "../../results/")[1:] or [
+        "No reference results are kept with the code.",
+        *said_of(scenario),
+        _command(f"run {scenario.id}"),
+    ]
+    return "\n\n".join([*parts, *_declared(scenario)]) + "\n"
 
 
 def _declared(s: Scenario) -> list[str]:

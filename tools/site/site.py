@@ -20,6 +20,7 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+ROOT = Path(__file__).parents[2]
 # The order of what stands in docs/; a page that is named nowhere here goes to the last section.
 SECTIONS = {
     "Environments": (
@@ -45,56 +46,47 @@ MARKER = "<!-- the site puts the list here -->"
 @event_priority(100)
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Show mkdocstrings the package as it is installed, with agents and scenarios inside."""
-    root = Path(config.config_file_path).parent
-    folder = Path(tempfile.mkdtemp(prefix="gpbandits-docs-"))
-    api_pages.assemble(root, folder)
+    folder = tempfile.TemporaryDirectory(prefix="gpbandits-docs-")
+    api_pages.assemble(Path(folder.name))
     handlers = config.plugins["mkdocstrings"].config.handlers
-    handlers.setdefault("python", {})["paths"] = [str(folder)]
-    config.extra["assembled"] = str(folder)
+    handlers.setdefault("python", {})["paths"] = [folder.name]
+    config.extra["assembled"] = folder
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Write the generated pages, and the navigation over all pages."""
-    root = Path(config.config_file_path).parent
     sources = {file.src_uri for file in files.documentation_pages()}
-    agents = agent_pages.pages()
-    environments = environment_pages.pages(root)
-    scenarios = scenario_pages.pages(root)
-    api, notebooks = api_pages.pages(), notebook_pages.pages(root)
-    changes = {"changelog.md": (root / "CHANGELOG.md").read_text(encoding="utf-8")}
-    for uri, text in {**agents, **environments, **scenarios, **api, **notebooks, **changes}.items():
-        files.append(File.generated(config, uri, content=text))
-    for uri, picture in environment_pages.pictures().items():
-        files.append(File.generated(config, uri, content=picture))
+    agents, environments, api = agent_pages.pages(), environment_pages.pages(), api_pages.pages()
+    scenarios, results = scenario_pages.pages(), scenario_pages.results()
+    notebooks = notebook_pages.pages()
+    changes = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
+    text = agents | environments | scenarios | results | api | notebooks | changes
+    for uri, content in (text | environment_pages.pictures()).items():
+        files.append(File.generated(config, uri, content=content))
     own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
     own["Environments"].append({"One by one": list(environments)})
     own["Agents"].append({"One by one": list(agents)})
-    own["Studies"] += [
-        {"By paper": sorted(s for s in sources if s.startswith("results/"))},
-        *scenario_pages.by_paper(scenarios),
-    ]
+    own["Studies"] += [{"By paper": list(results)}, *scenario_pages.by_paper(scenarios)]
     placed = {p for names in (*SECTIONS.values(), FRONT, LAST, (API,)) for p in names}
-    rest = sorted(s for s in sources if s not in placed and not s.startswith("results/"))
     config.nav = [
         {"Home": FRONT[0]},
         FRONT[1],
         {"Notebooks": list(notebooks)},
         {"Optimize": FRONT[2]},
-        *({title: entries} for title, entries in own.items() if entries),
-        {"Reference": [{"API": [API, *api]}, *rest, *LAST, "changelog.md"]},
+        *({title: entries} for title, entries in own.items()),
+        {"Reference": [{"API": [API, *api]}, *sorted(sources - placed), *LAST, "changelog.md"]},
     ]
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Insert the generated lists, and link each name of an agent to its page."""
-    root = Path(config.config_file_path).parent
     uri, markdown = page.file.src_uri, notebook_pages.linked(markdown)
     page.meta.setdefault("search", {"boost": _weight(uri)})
     if uri in MARKED:
         assert MARKER in markdown, f"{uri} has no place for its list"
-        return markdown.replace(MARKER, MARKED[uri](root))
+        return markdown.replace(MARKER, MARKED[uri]())
     return agent_pages.with_table(markdown, linked=True) if uri == "agents.md" else markdown
 
 
@@ -112,4 +104,4 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 def on_post_build(config: MkDocsConfig) -> None:
     """Remove what was assembled for mkdocstrings."""
-    api_pages.remove(Path(config.extra["assembled"]))
+    config.extra["assembled"].cleanup()
