@@ -47,7 +47,7 @@ def reference(
             store.restrict([e.label for e in found.agents])
             figures.draw(store, stem)
     file = root / "scenarios" / "reference" / f"{scenario}.json"
-    text = json.dumps(references.to_reference(result), indent=2) + "\n"
+    text = json.dumps(references.to_reference(result), indent=1) + "\n"
     click.echo(write_text(file, text, "text"))
 
 
