@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image, ImageColor, ImageDraw
 
 from gpbandits_env.scenarios.papers import ren2024
+from gpbandits_env.scenarios.reporting.style import COLOURS
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.store import Store
 from tools import figures
@@ -35,7 +37,33 @@ def test_all_sizes_face_the_same_functions(store):
 def test_the_figure(store, tmp_path):
     assert figures.sweeps_batches(store.scenario)
     (file,) = figures.draw(store, tmp_path / "batches")
-    assert file.stat().st_size > 10_000
+    with Image.open(file) as picture:
+        assert picture.mode == "P"
+        assert len(picture.getcolors()) > 20  # lines, bands and letters
+
+
+def test_a_light_picture_has_half_the_width_and_each_line_its_colour(tmp_path):
+    file = tmp_path / "a.png"
+    picture = Image.new("RGB", (400, 260), "white")
+    draw = ImageDraw.Draw(picture)
+    tints = [(255 - i, 255 - 2 * i, 255 - 3 * i) for i in range(64)]
+    for i, tint in enumerate(tints):  # bands, each of which covers more than a line
+        draw.rectangle((0, 2 * i, 400, 2 * i + 1), fill=tint)
+    for i, colour in enumerate(COLOURS):
+        draw.rectangle((0, 132 + 12 * i, 99, 135 + 12 * i), fill=colour)
+    picture.save(file)
+    heavy = picture.reduce(2)
+    figures.lighten(file)
+    with Image.open(file) as light:
+        assert (light.mode, light.size) == ("P", (200, 130))
+        assert len(light.getcolors()) <= 32
+        shown = light.convert("RGB")
+    for i, colour in enumerate(COLOURS):
+        assert shown.getpixel((25, 67 + 6 * i)) == ImageColor.getrgb(colour)
+    differences = np.abs(np.asarray(heavy, int) - np.asarray(shown, int))
+    assert differences[:64].max() <= 2 * 16
+    before = file.read_bytes()
+    assert figures.lighten(file).read_bytes() == before
 
 
 def test_other_scenarios_are_drawn_as_ever(run):
