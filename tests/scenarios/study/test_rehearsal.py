@@ -134,13 +134,14 @@ def test_each_number_counts_and_its_last_bits_do_not(folder):
         cell = replace(REPLAY, env_kwargs={"readings": readings.tolist()}).cells()[0]
         return json.loads(json.dumps(rehearse(cell)[1]))
 
-    standardized = (READINGS - READINGS.mean(axis=0)) / READINGS.std(axis=0)
+    readings = READINGS[:150]
+    standardized = (readings - readings.mean(axis=0)) / readings.std(axis=0)
     known = description(standardized)
     rng = np.random.default_rng(0)
     assert not changed(known, description(standardized * (1.0 + 1e-15 * rng.uniform(-1, 1))))
-    for row, column in zip(rng.integers(900, size=20), rng.integers(40, size=20), strict=True):
+    for row, column in zip(rng.integers(150, size=20), rng.integers(40, size=20), strict=True):
         other = standardized.copy()
-        other[row, column] += 1e-5
+        other[row, column] += 1.5e-6
         assert changed(known, description(other))
     assert changed(known, description(standardized[:, ::-1]))
     assert changed(known, description(standardized[::-1]))
