@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from gpbandits_env.arrays import Array, IntArray, Points, Scalar, Settings, State, share, whole
+from gpbandits_env.arrays import Array, IntArray, Points, Scalar, Settings, share, whole
 from gpbandits_env.envs.bandit import Bandit, Observation
-from gpbandits_env.envs.episode import BoolArray, Noise, alike
+from gpbandits_env.envs.episode import BoolArray, Noise
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
 NEVER = -1
@@ -133,18 +133,6 @@ class Mail:
             "rewards": np.where(arrived, self._rewards, 0.0),
             "arrived": arrived.astype(np.int8),
         }
-
-    def snapshot(self) -> State:
-        """The whole state, copied."""
-        arrays = (self.actions.copy(), self._rewards.copy(), self._due.copy())
-        return {"arrays": arrays, "normal": self._normal.snapshot()}
-
-    def restore(self, state: State) -> None:
-        """Continue from a snapshot. Raises one of `episode.BROKEN` if it does not fit."""
-        now = (self.actions, self._rewards, self._due)
-        arrays = [alike(new, old) for new, old in zip(state["arrays"], now, strict=True)]
-        self._normal.restore(state["normal"], [1.0] * len(state["normal"]["generators"]))
-        self.actions, self._rewards, self._due = arrays
 
     @staticmethod
     def of(delays: Delays | None, bandit: Bandit, instances: int | None) -> "Mail | None":

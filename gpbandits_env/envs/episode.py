@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Points, Scalar, State
+from gpbandits_env.arrays import Array, Points
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.rewards.functions import Function, RewardPath
+from gpbandits_env.rewards.functions import Function
 from gpbandits_env.seeding import child
 
 BoolArray = NDArray[np.bool_]
@@ -22,63 +22,38 @@ BoolArray = NDArray[np.bool_]
 REMEMBERED = 1024
 # About this many noise values are drawn ahead per instance: a call costs more than the values.
 AHEAD = 1024
-# The exceptions that a snapshot of something else may raise.
-BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 
 
 class Episode:
     """The state of one environment instance between two resets.
 
-    ``path`` contains the functions of the rounds, ``inside`` is the stream of the noise inside them
-    if they have any, and ``seconds`` is the wall-clock time of the observed evaluations.
+    Args:
+        bandit: what is simulated.
+        rng: the streams of the path and of the noise are children of this generator; a third child
+            is drawn only if functions have noise inside.
+
+    Attributes:
+        path: the functions of the rounds.
+        noise: the stream of the noise on rewards.
+        inside: the stream of the noise inside functions, or None.
+        seconds: the wall-clock time of the observed evaluations.
     """
 
-    __slots__ = ("_looked_up", "_memo", "_moves", "_round", "inside", "path", "seconds")
+    __slots__ = ("_looked_up", "_memo", "_moves", "_round", "inside", "noise", "path", "seconds")
 
-    def __init__(
-        self,
-        bandit: Bandit,
-        path: RewardPath,
-        inside: np.random.Generator | None,
-        round_: int = 1,
-    ) -> None:
-        self.path, self.inside, self._round = path, inside, round_
+    def __init__(self, bandit: Bandit, rng: np.random.Generator) -> None:
+        self.path, self.noise = bandit.process.begin(child(rng)), child(rng)
+        self.inside = None if self.path.function.noisy is None else child(rng)
         self._looked_up = bandit.problem.domain.finite
-        self._moves = bandit.process.moves
+        self._moves, self._round = bandit.process.moves, 1
         self._memo: dict[bytes, float] = {}
         self.seconds = 0.0
-
-    @classmethod
-    def begin(
-        cls, bandit: Bandit, rng: np.random.Generator
-    ) -> tuple["Episode", np.random.Generator]:
-        """Make a new episode and the stream of its noise from children of a generator.
-
-        The third child is drawn only if functions have noise inside.
-        """
-        path, noise = bandit.process.begin(child(rng)), child(rng)
-        inside = None if path.function.noisy is None else child(rng)
-        return cls(bandit, path, inside), noise
-
-    @classmethod
-    def restore(cls, bandit: Bandit, state: State, round_: int) -> "Episode":
-        """The episode of a `snapshot` in a round. Raises one of `BROKEN` if it does not fit."""
-        reached = state["path"].get("round", max(1, round_))
-        path = bandit.process.restore(state["path"])
-        path.function(bandit.first_observation()["actions"])
-        inside = None if state["inside"] is None else generator_at(state["inside"])
-        return cls(bandit, path, inside, reached)
 
     def reach(self, round_: int) -> None:
         """Advance to a round, unless a step whose evaluation failed has done so already."""
         if self._moves and self._round < round_:
             self.path.advance()
             self._round = round_
-
-    def snapshot(self) -> State:
-        """The whole state."""
-        inside = None if self.inside is None else self.inside.bit_generator.state
-        return {"path": self.path.snapshot(), "inside": inside}
 
     def values(self, actions: Points, observed: BoolArray | None) -> Array:
         """The noiseless values (m,) of checked actions; those observed (None: all) on the clock."""
@@ -112,7 +87,7 @@ class Episode:
         """The value of one skipped point (1, d).
 
         The point is evaluated on its own. So a cached value is identical to a new evaluation, and
-        losing the cache, e.g. after a snapshot, changes nothing.
+        losing the cache changes nothing.
         """
         if self._moves:
             return float(valued(function, point)[0])
@@ -163,7 +138,7 @@ class Noise:
     """The noise of B instances: i.i.d. N(0, sd^2), m values per round, with an sd per instance.
 
     It is drawn ahead in blocks. The values of a stream do not depend on the blocks, so one instance
-    and many, or one that resumes within a block, get the same noise. The noise of a single instance
+    and many get the same noise. The noise of a single instance
     (None) has no axis of instances. With sd = 0 nothing is drawn.
     """
 
@@ -202,50 +177,10 @@ class Noise:
         else:
             rows[:] = 0.0  # the instance may have had noise before
 
-    def snapshot(self) -> State:
-        """The states of the generators and the values drawn ahead."""
-        states = [rng and rng.bit_generator.state for rng in self._rngs]
-        return {"generators": states, "ahead": self._block[:, self._next :].copy()}
-
-    def restore(self, state: State, sd: list[float]) -> None:
-        """Continue from a snapshot, with B sds. Raises one of `BROKEN` if it does not fit."""
-        rngs = [s and generator_at(s) for s in state["generators"]]
-        ahead = state["ahead"]
-        if len(rngs) != len(self._rngs):
-            raise ValueError(f"it has the noise of {len(rngs)} instances")
-        start = self._rows - ahead.shape[1]
-        self._block[:, start:] = alike(ahead, self._block[:, start:])
-        self._next, self._rngs, self._sd = start, rngs, sd
-
 
 def rows_ahead(batch_size: int) -> int:
     """The number of rounds whose noise is drawn at once."""
     return max(1, min(256, AHEAD // batch_size))
-
-
-def generator_at(state: State) -> np.random.Generator:
-    """A generator with a given `bit_generator.state` of any NumPy generator."""
-    bits: np.random.BitGenerator = getattr(np.random, state["bit_generator"])(0)
-    bits.state = state
-    return np.random.Generator(bits)
-
-
-def alike(new: NDArray[Scalar], old: NDArray[Scalar]) -> NDArray[Scalar]:
-    """A copy of a snapshot's array that replaces an existing one.
-
-    Raises:
-        ValueError: the two differ in shape or type.
-    """
-    if new.shape != old.shape or new.dtype != old.dtype:
-        raise ValueError(f"an array {new.dtype} of shape {new.shape} instead of {old.shape}")
-    return new.copy()
-
-
-def not_fitting(error: Exception) -> InvalidInput:
-    """The error for a snapshot of something else."""
-    return InvalidInput(
-        f"this is not a snapshot of an environment with the same arguments: {shown(error)}"
-    )
 
 
 def one_arm(action: Any) -> Any:

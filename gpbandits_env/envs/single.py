@@ -9,18 +9,15 @@ import numpy as np
 from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Info, Plain, State, flag, mapping, numbers, whole
+from gpbandits_env.arrays import Array, Info, Plain, flag, mapping
 from gpbandits_env.display import Displayed
 from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, Space, drawn, instance_with
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.envs.episode import (
-    BROKEN,
     BoolArray,
     Episode,
     Noise,
-    generator_at,
     noisy_rewards,
-    not_fitting,
     one_arm,
     split_action,
 )
@@ -202,10 +199,10 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         super().reset(seed=seed)
         if given:
             self._np_random = rng  # which has drawn the parameters
-        episode, noise = Episode.begin(bandit, self.np_random)
+        episode = Episode(bandit, self.np_random)
         self._turn_to(bandit, parameters)
         self._episode, self._noise = episode, Noise(None, self._batch_size)
-        self._noise.put(0, noise, bandit.noise_sd)
+        self._noise.put(0, episode.noise, bandit.noise_sd)
         if self._mail is not None:
             self._mail.begin(0, child(self.np_random))
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
@@ -318,58 +315,6 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         """Close the window of render mode "human"."""
         if self._viewer is not None:
             self._viewer.close()
-
-    def snapshot(self) -> State:
-        """The whole state, picklable; `restore` continues exactly from here.
-
-        It does not contain the state of wrappers (the elapsed steps of `TimeLimit`) or an attached
-        agent.
-
-        Raises:
-            NotReset: before the first `reset`.
-        """
-        if self._episode is None:
-            raise NotReset("there is nothing to snapshot yet: call reset() first")
-        return {
-            "generator": self.np_random.bit_generator.state,
-            "seed": self.np_random_seed,
-            "parameters": copy.deepcopy(dict(self._parameters)),
-            "episode": self._episode.snapshot(),
-            "noise": self._noise.snapshot(),
-            "mail": None if self._mail is None else self._mail.snapshot(),
-            "round": self._round,
-            "regret": (self._cumulative, self._simple),
-            "seen": None if self._viewer is None else list(self._viewer.seen),
-        }
-
-    def restore(self, state: State) -> None:
-        """Continue from a `snapshot` of an environment made with the same arguments.
-
-        Raises:
-            InvalidInput: it is not a snapshot of such an environment; nothing has changed then.
-        """
-        try:
-            parameters = copy.deepcopy(dict(state["parameters"]))
-            bandit = instance_with(self._made, parameters)
-            round_ = whole(state["round"], "round", 0)
-            episode = Episode.restore(bandit, state["episode"], round_)
-            noise = Noise(None, self._batch_size)
-            noise.restore(state["noise"], [bandit.noise_sd])
-            mail = Mail.of(self._delays, self._made, None)
-            if mail is not None:
-                mail.restore(state["mail"])
-            rng = generator_at(state["generator"])
-            seed = whole(state["seed"], "seed", -1, None)
-            seen = list(state["seen"] or ())
-            cumulative, simple = numbers(state["regret"], "regret").tolist()
-        except BROKEN as error:
-            raise not_fitting(error) from None
-        self._turn_to(bandit, parameters)
-        self._np_random, self._np_random_seed = rng, seed
-        self._episode, self._noise, self._mail = episode, noise, mail
-        self._round, self._cumulative, self._simple = round_, cumulative, simple
-        if self._viewer is not None:
-            self._viewer.seen = seen
 
     def _turn_to(self, bandit: Bandit, parameters: Parameters) -> None:
         """Simulate another bandit from now on; ``parameters`` say how it differs."""

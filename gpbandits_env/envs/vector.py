@@ -11,19 +11,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, State, flag, mapping, whole
+from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, flag, mapping, whole
 from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, drawn, instance_with
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
-from gpbandits_env.envs.episode import (
-    BROKEN,
-    BoolArray,
-    Episode,
-    Noise,
-    alike,
-    generator_at,
-    not_fitting,
-    split_action,
-)
+from gpbandits_env.envs.episode import BoolArray, Episode, Noise, split_action
 from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
 from gpbandits_env.envs.specified import Specified
 from gpbandits_env.envs.vector_inputs import autoreset_of, mask_of, of_some, seeds_of
@@ -254,68 +245,6 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             for i, viewer in enumerate(self._viewers)
         )
 
-    def snapshot(self) -> State:
-        """The whole state, picklable; `restore` continues exactly from here.
-
-        Raises:
-            NotReset: before the first `reset`.
-        """
-        self._require_reset("there is nothing to snapshot yet: call reset() first")
-        return {
-            "generators": [rng.bit_generator.state for rng in self.np_random],
-            "seeds": list(self._seeds),
-            "parameters": copy.deepcopy(self._parameters),
-            "episodes": [episode.snapshot() for episode in self._episodes],
-            "noise": self._noise.snapshot(),
-            "mail": None if self._mail is None else self._mail.snapshot(),
-            "arrays": tuple(array.copy() for array in self._arrays()),
-            "seen": [list(viewer.seen) for viewer in self._viewers],
-        }
-
-    def restore(self, state: State) -> None:
-        """Continue from a `snapshot` of an environment made with the same arguments.
-
-        Raises:
-            InvalidInput: it is not a snapshot of such an environment; nothing has changed then.
-        """
-        try:
-            arrays = [
-                alike(new, old) for new, old in zip(state["arrays"], self._arrays(), strict=True)
-            ]
-            parameters = copy.deepcopy(list(state["parameters"]))
-            bandits = [instance_with(self.bandit, each) for each in parameters]
-            rounds = [whole(r, "round", 0) for r in arrays[2]]
-            episodes = [
-                Episode.restore(bandit, s, r)
-                for bandit, s, r in zip(bandits, state["episodes"], rounds, strict=True)
-            ]
-            noise = Noise(self.num_envs, self.bandit.problem.batch_size)
-            noise.restore(state["noise"], [bandit.noise_sd for bandit in bandits])
-            mail = Mail.of(self._delays, self.bandit, self.num_envs)
-            if mail is not None:
-                mail.restore(state["mail"])
-            rngs: list[np.random.Generator | None] = [generator_at(s) for s in state["generators"]]
-            seeds: list[int | None] = [whole(s, "seed", -1, None) for s in state["seeds"]]
-            if any(len(each) != self.num_envs for each in (episodes, rngs, seeds)):
-                raise ValueError(f"it has {len(episodes)} instances")
-            seen = [list(s or ()) for s in state["seen"]]
-        except BROKEN as error:
-            raise not_fitting(error) from None
-        self._episodes, self._noise, self._rngs, self._seeds = episodes, noise, rngs, seeds
-        self._mail = mail
-        for i, episode in enumerate(episodes):
-            self._turn_to(i, bandits[i], parameters[i], episode)
-        self._cumulative, self._simple, self._round, self._over = arrays[:4]
-        self._actions, self._rewards, self._observed = arrays[4:]
-        for viewer, batches in zip(self._viewers, seen, strict=False):
-            viewer.seen = batches
-
-    def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return (
-            *(self._cumulative, self._simple, self._round, self._over),
-            *(self._actions, self._rewards, self._observed),
-        )
-
     def _require_reset(self, otherwise: str) -> None:
         if not self._episodes:
             raise NotReset(otherwise)
@@ -372,11 +301,11 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
     ) -> None:
         """Start a new episode of an instance, with another bandit if one is given."""
         bandit = bandit or self.bandit
-        episode, noise = Episode.begin(bandit, self._generator(i))
+        episode = Episode(bandit, self._generator(i))
         # The first reset covers all instances in order.
         self._episodes[i : i + 1] = [episode]
         self._turn_to(i, bandit, parameters or {}, episode)
-        self._noise.put(i, noise, bandit.noise_sd)
+        self._noise.put(i, episode.noise, bandit.noise_sd)
         if self._mail is not None:
             self._mail.begin(i, child(self._generator(i)))
         self._cumulative[i], self._simple[i], self._round[i] = 0.0, np.inf, 0

@@ -86,8 +86,8 @@ class DelayedRewards(gym.Wrapper[Any, ActType, Observation, ActType], RecordCons
 
     It does what the argument ``delay`` of our environments does, with the same delays for the same
     seed, for environments that do not have this argument: wrapped ones, and others with the
-    observation {"actions": (m, ...), "rewards": (m,), ...}. It has no `snapshot`; where a state is
-    saved, or in a vector environment of ours, use the argument.
+    observation {"actions": (m, ...), "rewards": (m,), ...}. In a vector environment of ours, use
+    the argument.
 
     Args:
         env: an environment whose rewards are not delayed.

@@ -30,9 +30,6 @@ class Parabola(Function):
         time.sleep(self.pause * len(actions))
         return 1.0 - np.square(actions).sum(axis=1)
 
-    def snapshot(self):
-        return {}
-
 
 class Shaken(Parabola):
     """The same, at an action that is not quite the one given."""
@@ -50,9 +47,6 @@ class Only(StaticProcess):
         self.domain = Box([-1.0, -1.0], [1.0, 1.0])
 
     def draw(self, rng):
-        return self.function
-
-    def drawn(self, state):
         return self.function
 
     def bounds(self):
@@ -126,7 +120,7 @@ def test_noise_inside_does_not_depend_on_what_is_skipped(bandit):
         assert Shaken.asked == before + mask.sum()  # what is skipped costs nothing
 
 
-def test_noise_inside_is_in_the_snapshot_and_the_same_side_by_side(bandit):
+def test_noise_inside_is_in_a_copy_and_the_same_side_by_side(bandit):
     single = [BanditEnv(bandit(Shaken(), 0.01)) for _ in range(2)]
     many = BanditVectorEnv(bandit(Shaken(), 0.01), 2, max_episode_steps=7)
     many.reset(seed=3), [env.reset(seed=3 + i) for i, env in enumerate(single)]
@@ -135,10 +129,9 @@ def test_noise_inside_is_in_the_snapshot_and_the_same_side_by_side(bandit):
         assert np.array_equal(rewards[0], single[0].step(BATCH)[0]["rewards"])
         assert np.array_equal(rewards[1], single[1].step(-BATCH)[0]["rewards"]), t
     for env, batch in ((single[0], BATCH), (many, np.stack([BATCH, BATCH]))):
-        state = pickle.dumps(env.snapshot())
+        other = pickle.loads(pickle.dumps(env))
         rest = [env.step(batch)[0] for _ in range(6)]
-        env.restore(pickle.loads(state))
-        assert data_equivalence(rest, [env.step(batch)[0] for _ in range(6)], exact=True)
+        assert data_equivalence(rest, [other.step(batch)[0] for _ in range(6)], exact=True)
 
 
 def test_prior_data_changes_nothing(bandit):

@@ -97,20 +97,6 @@ def test_noise_does_not_depend_on_what_is_played():
     assert np.allclose(noises[0], noises[1], atol=1e-14)
 
 
-def test_a_snapshot_of_another_world_is_refused():
-    env, other = StaticGP(grid=5, batch_size=2), StaticGP(grid=5, batch_size=3)
-    env.reset(seed=0), other.reset(seed=0)
-    before = env.snapshot()
-    for bad in ({}, {"function": {}}, other.snapshot()):
-        with pytest.raises(InvalidInput, match="not a snapshot"):
-            env.restore(bad)
-    box = StaticGP(box=[0, 1], batch_size=2)
-    box.reset(seed=0)
-    with pytest.raises(InvalidInput, match="not a snapshot"):
-        env.restore(box.snapshot())
-    assert repr(env.snapshot()) == repr(before)
-
-
 def test_the_problem_is_all_that_a_learner_needs():
     problem = StaticGP(box=[[0, 0], [1, 2]], batch_size=4, noise_var=0.5).problem
     assert isinstance(problem, Problem)

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Settings, State, frozen, whole
+from gpbandits_env.arrays import Array, Settings, frozen, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import child
 from gpbandits_env.specs import Family
@@ -144,36 +144,6 @@ class Path:
         for row in path[1:]:
             row[:] = self.advance()
         return path
-
-    def snapshot(self) -> State:
-        """The complete state as plain arrays and numbers, for `restore`."""
-        return {
-            "drift": type(self.drift).__name__,
-            "round": self.round,
-            "memory": tuple(v.copy() for v in self._memory),
-            "block": self._block.copy(),
-            "next": self._next,
-            "generators": tuple(g.bit_generator.state for g in (self._functions, self._chances)),
-        }
-
-    def restore(self, state: State) -> None:
-        """Continue from a `snapshot` of a path with the same drift and sampler."""
-        own = type(self.drift).__name__
-        block = state["block"].copy()
-        memory = tuple(v.copy() for v in state["memory"])
-        # States of earlier versions do not name their drift.
-        fits = state.get("drift", own) == own and block.shape == self._block.shape
-        fits = fits and np.shape(self.drift.values(memory, state["round"])) == self.values.shape
-        if not fits or not all(np.isfinite(v).all() for v in (block, *memory)):
-            raise InvalidInput("the state belongs to a path of another drift, or is not finite")
-        round_ = whole(state["round"], "round")
-        following = whole(state["next"], "next", 0, len(block))
-        functions, chances = state["generators"]
-        self._functions.bit_generator.state = functions
-        self._chances.bit_generator.state = chances
-        self._block, self._memory = block, memory
-        self.round, self._next = round_, following
-        self.values = self._read(memory, round_)
 
     def _read(self, memory: Memory, t: int) -> Array:
         """The function of round t, checked: a drift may be a user's."""

@@ -85,17 +85,6 @@ def no_change_in_place(drift: Drift) -> None:
         memory = after
 
 
-def snapshots(drift: Drift) -> None:
-    """A path continues from a snapshot bit for bit, also when another path restores it."""
-    path = _path(drift, 1)
-    path.ahead(11)
-    state = path.snapshot()
-    rest = path.ahead(ROUNDS)
-    for other in (path, _path(drift, 99)):
-        other.restore(state)
-        _agree("a path restored, and uninterrupted", other.ahead(ROUNDS), rest)
-
-
 def plain_dicts(drift: Drift) -> None:
     """A registered drift is equal after it is written as JSON and read back."""
     if type(drift) not in DRIFTS.members.values():
@@ -151,7 +140,6 @@ LAWS = (
     no_change_in_place,
     the_seed,
     the_same_path_for_all_agents,
-    snapshots,
     plain_dicts,
     the_marginal,
     linearity,

@@ -1,38 +1,44 @@
 """Test functions in a box, on arms or in a cube: static or moving, shifted or padded."""
 
 from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, Points, State, finite_array, frozen, listed, whole
+from gpbandits_env.arrays import Array, IntArray, Points, finite_array, frozen, listed, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions.declared import ROUNDING, dimension, function_named
 from gpbandits_env.rewards.functions.function import ArmFunction, Function
 from gpbandits_env.rewards.functions.motion import Motion, from_cube, stays_inside, to_cube
-from gpbandits_env.rewards.functions.process import Drawn, RewardProcess, RoundPath
+from gpbandits_env.rewards.functions.process import RewardProcess, RoundPath
 
 # A random shift keeps the maximizer within this fraction of the cube (or of the room that a motion
 # leaves), so that the maximum is not at the edge.
 PART = 0.8
 
 
-class AnalyticFunction(Function):
-    """The function of one round of an `AnalyticProcess` in a box."""
+class Placement(NamedTuple):
+    """What is drawn at a reset: the shift s, the active coordinates and the phase of round 1."""
 
-    def __init__(self, process: "AnalyticProcess", drawn: Drawn, round_: int) -> None:
-        self._process, self._drawn, self._round = process, drawn, round_
-        self._phase = process.phase(drawn, round_)
-        self.best_action = frozen(process.best(drawn, self._phase))
+    shift: Array
+    active: IntArray | slice
+    phase: float
+
+
+class AnalyticFunction(Function):
+    """The function of one round of an `AnalyticProcess` in a box; ``phase`` is the motion's."""
+
+    def __init__(self, process: "AnalyticProcess", placement: Placement, phase: float) -> None:
+        self._process, self.placement, self._phase = process, placement, phase
+        self.best_action = frozen(process.best(placement, phase))
         self.optimum = process.peak
         self.accuracy = ROUNDING * max(1.0, abs(self.optimum))
 
     def __call__(self, actions: Points) -> Array:
-        return self._process.values(actions, self._drawn, self._phase)
-
-    def snapshot(self) -> State:
-        return {**self._drawn, "round": self._round}
+        return self._process.values(actions, self.placement, self._phase)
 
 
 class AnalyticProcess(RewardProcess):
@@ -102,29 +108,13 @@ class AnalyticProcess(RewardProcess):
 
     def begin(self, rng: np.random.Generator) -> RoundPath:
         k, active, shift = len(self._best), self._active, self._shift
-        if active is None and k < self.domain.dim:
+        if active is None:
             active = rng.choice(self.domain.dim, k, replace=False)
         if shift is None:
             room = PART * (self.motion.room if self.motion else 1.0)
             shift = rng.uniform(-room, room, k) - self._best
-        drawn = {"shift": shift, "first": float(rng.random()) if self.moves else 0.0}
-        return RoundPath(self.at, drawn if active is None else {**drawn, "active": active})
-
-    def restore(self, state: State) -> RoundPath:
-        """See `RewardProcess.restore`.
-
-        Raises:
-            ValueError: the state does not belong to such a process.
-        """
-        drawn: State = {"shift": np.array(state["shift"])}
-        drawn["first"] = float(state["first"])
-        if "active" in state:
-            drawn["active"] = np.array(state["active"])
-        if not (np.isfinite(drawn["shift"]).all() and 0.0 <= drawn["first"] <= 1.0):
-            raise ValueError("the state does not belong to a test function")
-        if any(np.shape(drawn[key]) != self._best.shape for key in drawn if key != "first"):
-            raise ValueError("the state belongs to a function with other coordinates")
-        return RoundPath(self.at, drawn, whole(state["round"], "round"))
+        phase = float(rng.random()) if self.moves else 0.0
+        return RoundPath(partial(self.at, Placement(shift, active, phase)))
 
     def bounds(self) -> tuple[float, float]:
         points = self.domain.span if self._cube else to_cube(self.domain.span, self.box)
@@ -137,34 +127,28 @@ class AnalyticProcess(RewardProcess):
         slack = ROUNDING * max(1.0, abs(self.peak))
         return self._least(len(self._best), float(np.abs(ends).max())), self.peak + slack
 
-    def at(self, drawn: Drawn, round_: int) -> Function:
+    def at(self, placement: Placement, round_: int) -> Function:
         """The function of a round."""
-        if not self.domain.finite:
-            return AnalyticFunction(self, drawn, round_)
-        points, phase = self.domain.span, self.phase(drawn, round_)
-        return ArmFunction(self.values(points, drawn, phase))
-
-    def phase(self, drawn: Drawn, round_: int) -> float:
-        """The motion's phase in a round, in [0, 1)."""
         period = self.motion.period if self.motion else 1.0
-        return float((drawn["first"] + (round_ - 1) / period) % 1.0)
+        phase = float((placement.phase + (round_ - 1) / period) % 1.0)
+        if self.domain.finite:
+            return ArmFunction(self.values(self.domain.span, placement, phase))
+        return AnalyticFunction(self, placement, phase)
 
-    def values(self, x: Array, drawn: Drawn, phase: float) -> Array:
-        """The values (n,) at points x (n, D)."""
+    def values(self, x: Array, placement: Placement, phase: float) -> Array:
+        """The values (n,) at points x (n, D), at a phase of the motion in [0, 1)."""
         if self._cube or self.motion is not None:
-            u = x if self._cube else to_cube(x, self.box)
-            if "active" in drawn:
-                u = u[:, drawn["active"]]
+            u = (x if self._cube else to_cube(x, self.box))[:, placement.active]
             if self.motion is not None:
                 u = self.motion.onto(u, phase)
-            x = from_cube(u - drawn["shift"], self.box)
+            x = from_cube(u - placement.shift, self.box)
         if self._within is not None:
             x = np.clip(x, self._within.low, self._within.high)
         return self._formula(x)
 
-    def best(self, drawn: Drawn, phase: float) -> Array:
+    def best(self, placement: Placement, phase: float) -> Array:
         """The maximizer (D,)."""
-        peak = self._best + drawn["shift"]
+        peak = self._best + placement.shift
         if self.motion is not None:
             peak = self.motion.back(peak[None], phase)[0]
         # Rounding may move a maximizer at the edge out of the cube.
@@ -172,7 +156,7 @@ class AnalyticProcess(RewardProcess):
         if not self._cube:
             return from_cube(peak, self.box)
         best = np.zeros(self.domain.dim)
-        best[drawn.get("active", slice(None))] = peak
+        best[placement.active] = peak
         return best
 
 
@@ -186,12 +170,12 @@ def _wanted(active: int | Sequence[int] | None) -> tuple[list[int] | None, int |
     return places, len(places)
 
 
-def _places(places: list[int] | None, k: int, size: int) -> IntArray | None:
+def _places(places: list[int] | None, k: int, size: int) -> IntArray | slice | None:
     """The active coordinates of a function of k coordinates; None if they are drawn."""
     if k > size:
         raise InvalidInput(f"{k} coordinates are active, but dim is {size}; use dim={k} or more")
     if places is None:
-        return None
+        return None if k < size else slice(None)
     if len(set(places)) != k or max(places) >= size:
         raise InvalidInput(f"active must be distinct coordinates in 0..{size - 1}, got {places}")
     return frozen(np.array(places))

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Points, State, finite_array, whole
+from gpbandits_env.arrays import Array, Points
 from gpbandits_env.domains import Arms, Box, joined
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
@@ -57,13 +57,9 @@ class ContextPath(RewardPath):
     __slots__ = ("_block", "_key", "_path", "_process", "_round", "_slices", "_vector", "function")
 
     def __init__(
-        self,
-        process: "ContextProcess",
-        drawn: Path | Array,
-        key: tuple[int, ...],
-        round_: int = 1,
+        self, process: "ContextProcess", drawn: Path | Array, key: tuple[int, ...]
     ) -> None:
-        self._process, self._key, self._round = process, key, round_
+        self._process, self._key, self._round = process, key, 1
         self._path = drawn if isinstance(drawn, Path) else None
         self._vector = drawn.values if isinstance(drawn, Path) else drawn
         # The functions of a static draw in the contexts so far.
@@ -82,10 +78,6 @@ class ContextPath(RewardPath):
         if self._path is not None:
             self._vector = self._path.advance()
         self._read()
-
-    def snapshot(self) -> State:
-        drawn = self._vector.copy() if self._path is None else self._path.snapshot()
-        return {"round": self._round, "key": self._key, "drawn": drawn}
 
     def _read(self) -> None:
         context, process = self.context(self._round), self._process
@@ -149,20 +141,6 @@ class ContextProcess(RewardProcess):
         if self.drift is None:
             return ContextPath(self, self.draws.vectors(rng, 1)[0], key)
         return ContextPath(self, Path(self.drift, self.draws.vectors, rng), key)
-
-    def restore(self, state: State) -> ContextPath:
-        key, round_ = tuple(whole(k, "key", 0, None) for k in state["key"]), state["round"]
-        drawn = state["drawn"]
-        if self.drift is not None:
-            path = Path(self.drift, self.draws.vectors, np.random.default_rng(0))
-            path.restore(drawn)
-            if path.round != round_:
-                raise InvalidInput(f"its function is in round {path.round}, not in {round_}")
-            return ContextPath(self, path, key, whole(round_, "round"))
-        vector = finite_array(drawn, "drawn", ndim=1).copy()
-        if len(vector) != self.draws.vectors(np.random.default_rng(0), 1).shape[1]:
-            raise InvalidInput(f"the state belongs to a draw of {len(vector)} numbers")
-        return ContextPath(self, vector, key, whole(round_, "round"))
 
     def bounds(self) -> tuple[float, float]:
         if self.drift is None or self.drift.keeps_marginal:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Points, State, frozen
+from gpbandits_env.arrays import Array, Points, frozen
 from gpbandits_env.domains import Domain
 
 
@@ -32,10 +32,6 @@ class Function(ABC):
     def __call__(self, actions: Points) -> Array:
         """The noiseless values (m,) of checked actions; a new array."""
 
-    @abstractmethod
-    def snapshot(self) -> State:
-        """Arrays and numbers from which the process that drew the function can restore it."""
-
 
 class ArmFunction(Function):
     """A function on n arms, given by its values (n,), which are stored and marked read-only."""
@@ -54,9 +50,6 @@ class ArmFunction(Function):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.values,)
-
-    def snapshot(self) -> State:
-        return {"values": self.values}
 
 
 class FunctionBatch:

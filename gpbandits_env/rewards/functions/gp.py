@@ -5,9 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Points, State, finite_array, frozen
+from gpbandits_env.arrays import Array, Points, frozen
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.samplers import BoxSampler, box_sampler_for, sampler_for
 from gpbandits_env.rewards.drift import Drift, Path
@@ -89,9 +88,6 @@ class BoxFunction(Function):
     def __reduce__(self) -> tuple[object, ...]:
         return BoxFunction, (self.sampler, self.coefficients, self.best_action, self.accuracy)
 
-    def snapshot(self) -> State:
-        return {"coefficients": self.coefficients, "best": self.best_action}
-
 
 class GPOnBox(_GPDraws):
     """Draws of a GP in a box, by exact product features or random Fourier features.
@@ -138,13 +134,6 @@ class GPOnBox(_GPDraws):
         best, accuracy = self.maximum(vector)
         return BoxFunction(self.sampler, vector, best, accuracy)
 
-    def drawn(self, state: State) -> BoxFunction:
-        coefficients = finite_array(state["coefficients"], "coefficients", ndim=1).copy()
-        if len(coefficients) != self.sampler.rank:
-            raise InvalidInput(f"the state belongs to a function of {len(coefficients)} features")
-        best = self.domain.check(np.array(state["best"])[None])[0].copy()
-        return BoxFunction(self.sampler, coefficients, best, self.maximum.accuracy(coefficients))
-
 
 class DriftPath(RewardPath):
     """A path of GP draws, as reward functions."""
@@ -157,9 +146,6 @@ class DriftPath(RewardPath):
 
     def advance(self) -> None:
         self.function = self._read(self._path.advance())
-
-    def snapshot(self) -> State:
-        return self._path.snapshot()
 
 
 class DriftProcess(RewardProcess):
@@ -176,11 +162,6 @@ class DriftProcess(RewardProcess):
 
     def begin(self, rng: np.random.Generator) -> DriftPath:
         return DriftPath(Path(self.drift, self.draws.vectors, rng), self.draws.function_of)
-
-    def restore(self, state: State) -> DriftPath:
-        path = Path(self.drift, self.draws.vectors, np.random.default_rng(0))
-        path.restore(state)
-        return DriftPath(path, self.draws.function_of)
 
     def bounds(self) -> tuple[float, float]:
         """The bounds of a draw, or wide bounds if the drift does not keep the marginal law."""

@@ -1,18 +1,14 @@
 """Reward processes: the laws from which the functions of an episode are drawn, round by round."""
 
-import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, Points, State, finite_array, frozen, whole
+from gpbandits_env.arrays import Array, IntArray, Points, finite_array, frozen, whole
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.rewards.functions.function import ArmFunction, Function
-
-Drawn: TypeAlias = Mapping[str, Any]
 
 
 class RewardPath(ABC):
@@ -38,13 +34,6 @@ class RewardPath(ABC):
         """
         raise InvalidInput("the functions of this path have no contexts")
 
-    @abstractmethod
-    def snapshot(self) -> State:
-        """A copy of the state that `RewardProcess.restore` needs to continue from here.
-
-        If it has the key "round", this is the round of the function, counted from 1.
-        """
-
 
 class RewardProcess(ABC):
     """The law of the functions of an episode.
@@ -64,10 +53,6 @@ class RewardProcess(ABC):
         """A new path, which depends only on the state of the generator."""
 
     @abstractmethod
-    def restore(self, state: State) -> RewardPath:
-        """The path of a `RewardPath.snapshot`; it continues bit for bit."""
-
-    @abstractmethod
     def bounds(self) -> tuple[float, float]:
         """A lower and an upper bound on all values."""
 
@@ -83,15 +68,9 @@ class StaticPath(RewardPath):
     def advance(self) -> None:
         return
 
-    def snapshot(self) -> State:
-        return {key: np.array(value) for key, value in self.function.snapshot().items()}
-
 
 class StaticProcess(RewardProcess):
-    """One function for a whole episode: `draw` makes it, and `drawn` restores it.
-
-    A process that draws functions other than `ArmFunction` must override `drawn`.
-    """
+    """One function for a whole episode, which `draw` makes."""
 
     moves = False
 
@@ -99,46 +78,48 @@ class StaticProcess(RewardProcess):
     def draw(self, rng: np.random.Generator) -> Function:
         """A function that is independent of all earlier draws."""
 
-    def drawn(self, state: State) -> Function:
-        """The function of a `Function.snapshot`, equal bit for bit."""
-        values = finite_array(state["values"], "values", ndim=1)
-        if not self.domain.finite or len(values) != self.domain.size:
-            raise InvalidInput(f"the state belongs to a function on {len(values)} arms")
-        return ArmFunction(values.copy())
-
     def begin(self, rng: np.random.Generator) -> StaticPath:
         return StaticPath(self.draw(rng))
 
-    def restore(self, state: State) -> StaticPath:
-        return StaticPath(self.drawn(state))
-
 
 class RoundPath(RewardPath):
-    """A path that is determined by the episode's draw: f_t is ``at(drawn, t)``."""
+    """A path whose function of round t is ``at(t)``."""
 
-    __slots__ = ("_at", "_drawn", "_known", "_round", "function", "rounds")
+    __slots__ = ("_at", "_round", "function")
 
-    def __init__(
-        self,
-        at: Callable[[Drawn, int], Function],
-        drawn: Drawn,
-        round_: int = 1,
-        known: Callable[[Drawn, int], Points] | None = None,
-        rounds: int | None = None,
-    ) -> None:
-        self._at, self._drawn, self._round, self._known = at, drawn, round_, known
-        self.rounds = rounds
-        self.function = at(drawn, round_)
-
-    def context(self, t: int) -> Points:
-        return super().context(t) if self._known is None else self._known(self._drawn, t)
+    def __init__(self, at: Callable[[int], Function]) -> None:
+        self._at, self._round, self.function = at, 1, at(1)
 
     def advance(self) -> None:
         self._round += 1
-        self.function = self._at(self._drawn, self._round)
+        self.function = self._at(self._round)
 
-    def snapshot(self) -> State:
-        return {**copy.deepcopy(dict(self._drawn)), "round": self._round}
+
+class ReplayPath(RewardPath):
+    """Some rows of a table, in order."""
+
+    __slots__ = ("_order", "_process", "_round", "function", "rounds")
+
+    def __init__(self, process: "ReplayProcess", order: IntArray) -> None:
+        self._process, self._order, self._round = process, order, 0
+        self.rounds = None if process.repeat else len(order)
+        self.advance()
+
+    def advance(self) -> None:
+        self._round += 1
+        self.function = self._process.functions[self._row(self._round)]
+
+    def context(self, t: int) -> Points:
+        contexts = self._process.contexts
+        if contexts is None:
+            return super().context(t)
+        row = self._row(t)
+        return contexts[row : row + 1].copy()
+
+    def _row(self, t: int) -> int:
+        """The row of a round; the last one also for the context that is shown after it."""
+        rows = len(self._order)
+        return int(self._order[(t - 1) % rows if self._process.repeat else min(t, rows) - 1])
 
 
 class TableProcess(StaticProcess):
@@ -184,53 +165,24 @@ class ReplayProcess(RewardProcess):
         contexts: Points | None = None,
         repeat: bool = False,
     ) -> None:
-        self._contexts, self._repeat = contexts, repeat
+        self.contexts, self.repeat = contexts, repeat
         self.domain: Arms = arms
         values = _rows(arms, table)
         if not starts or any(whole(row, "starts", 0) >= len(values) for row in starts):
             raise InvalidInput(f"starts must be rows in 0..{len(values) - 1}, got {shown(starts)}")
         self._starts = starts
         self._bounds = float(values.min()), float(values.max())
-        self._functions = [ArmFunction(row) for row in values]
+        self.functions = [ArmFunction(row) for row in values]
         if not repeat:
             self.rounds = len(values) - max(starts)
 
-    @property
-    def table(self) -> Array:
-        """The (rows, n) values, a new array."""
-        return np.stack([function.values for function in self._functions])
-
-    def begin(self, rng: np.random.Generator) -> RoundPath:
-        return self._path({"start": self._starts[int(rng.integers(len(self._starts)))]})
-
-    def restore(self, state: State) -> RoundPath:
-        start = whole(state["start"], "start", 0)
-        if start not in self._starts:
-            raise InvalidInput(f"the state is invalid: no episode starts at row {start}")
-        return self._path({"start": start}, whole(state["round"], "round"))
-
-    def _path(self, drawn: Drawn, round_: int = 1) -> RoundPath:
-        known = None if self._contexts is None else self.context
-        rounds = None if self._repeat else len(self._functions) - int(drawn["start"])
-        return RoundPath(self.at, drawn, round_, known, rounds)
-
-    def context(self, drawn: Drawn, round_: int) -> Points:
-        """The context of a round, a new array (1,) or (1, q)."""
-        assert self._contexts is not None
-        row = self._row(drawn, round_)
-        return self._contexts[row : row + 1].copy()
+    def begin(self, rng: np.random.Generator) -> ReplayPath:
+        start, rows = self._starts[int(rng.integers(len(self._starts)))], len(self.functions)
+        order = np.arange(start, start + rows)
+        return ReplayPath(self, order % rows if self.repeat else order[: rows - start])
 
     def bounds(self) -> tuple[float, float]:
         return self._bounds
-
-    def at(self, drawn: Drawn, round_: int) -> ArmFunction:
-        """The function of a round."""
-        return self._functions[self._row(drawn, round_)]
-
-    def _row(self, drawn: Drawn, round_: int) -> int:
-        """The row of a round; the last one also for the context that is shown after it."""
-        row, rows = int(drawn["start"] + round_ - 1), len(self._functions)
-        return row % rows if self._repeat else min(row, rows - 1)
 
 
 class ShuffledProcess(ReplayProcess):
@@ -245,18 +197,8 @@ class ShuffledProcess(ReplayProcess):
     def __init__(self, arms: Arms, table: Array, contexts: Points) -> None:
         super().__init__(arms, table, contexts=contexts, repeat=True)
 
-    def begin(self, rng: np.random.Generator) -> RoundPath:
-        return self._path({"order": rng.permutation(len(self._functions))})
-
-    def restore(self, state: State) -> RoundPath:
-        order = np.array(state["order"])
-        if not np.array_equal(np.sort(order), np.arange(len(self._functions))):
-            raise InvalidInput("the state is invalid: the order is not one of the rows")
-        return self._path({"order": order}, whole(state["round"], "round"))
-
-    def _row(self, drawn: Drawn, round_: int) -> int:
-        order: IntArray = drawn["order"]
-        return int(order[(round_ - 1) % len(order)])
+    def begin(self, rng: np.random.Generator) -> ReplayPath:
+        return ReplayPath(self, rng.permutation(len(self.functions)))
 
 
 def _rows(arms: Arms, table: Array) -> Array:

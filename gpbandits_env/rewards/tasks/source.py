@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Points, State, finite_array, frozen
+from gpbandits_env.arrays import Array, Points, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions import ArmFunction, Function, StaticProcess
@@ -31,9 +31,6 @@ class TaskFunction(Function):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.task, self.drawn, self.scaled)
-
-    def snapshot(self) -> State:
-        return {"drawn": self.drawn}
 
 
 class NoisyTaskFunction(TaskFunction):
@@ -69,25 +66,15 @@ class TaskProcess(StaticProcess):
         self._kept: Function | None = None
 
     def draw(self, rng: np.random.Generator) -> Function:
-        return self._of(self.task.draw(rng))
-
-    def drawn(self, state: State) -> Function:
-        if "values" in state:
-            return super().drawn(state)
-        drawn = finite_array(state["drawn"], "drawn").copy()
-        if drawn.shape != self.task.draw(np.random.default_rng(0)).shape:
-            raise InvalidInput(f"the state belongs to a task with draws of shape {drawn.shape}")
-        return self._of(drawn)
-
-    def bounds(self) -> tuple[float, float]:
-        return self.task.bounds()
-
-    def _of(self, drawn: Array) -> Function:
+        drawn = self.task.draw(rng)
         if drawn.size:
             return self._built(drawn)
         if self._kept is None:
             self._kept = self._built(drawn)
         return self._kept
+
+    def bounds(self) -> tuple[float, float]:
+        return self.task.bounds()
 
     def _built(self, drawn: Array) -> Function:
         kind = NoisyTaskFunction if self.task.noise_inside else TaskFunction

@@ -1,5 +1,7 @@
 """What every registered environment refuses, unchanged."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,8 +14,6 @@ def test_stepping_before_the_first_reset_is_refused(make, vector, case):
     for env in (make(case).unwrapped, vector(case, "vector_entry_point").unwrapped):
         with pytest.raises(NotReset, match="reset"):
             env.step(env.action_space.sample())
-        with pytest.raises(NotReset, match="reset"):
-            env.snapshot()
 
 
 def test_unknown_arguments_and_options_are_refused(make, case):
@@ -34,7 +34,7 @@ BAD_CELLS = st.sampled_from([np.nan, np.inf, -1, 10**6, 0.5, "a", None, True, 2*
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_a_bad_action_is_refused_and_nothing_changes(same, environments, data):
+def test_a_bad_action_is_refused_and_nothing_changes(environments, data):
     env = data.draw(st.sampled_from(environments))
     good = env.action_space.sample()
     bad = np.asarray(good).astype(object)
@@ -51,11 +51,11 @@ def test_a_bad_action_is_refused_and_nothing_changes(same, environments, data):
             "deep": good[None],
             "nothing": None,
         }[how]
-    before = env.snapshot()
+    before = pickle.dumps(env)
     try:
         env.step(bad)
     except InvalidInput:
-        assert same(env.snapshot(), before)
+        assert pickle.dumps(env) == before
     else:
         # What was taken must have been a proper action, e.g. 0.5 in a box.
         restored = np.asarray(bad)

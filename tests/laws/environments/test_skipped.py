@@ -1,5 +1,7 @@
 """Every registered environment with actions that can be skipped."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -49,12 +51,12 @@ def test_what_is_skipped_returns_nothing_counts_and_leaves_the_world_alone(
 
 
 @pytest.mark.parametrize("mask", [None, [1, 0], [1, 0, 2], [0.0, 1.0, 1.0], [[1, 0, 1]], "101"])
-def test_a_bad_mask_is_refused_and_nothing_changes(make, vector, same, selective, mask):
+def test_a_bad_mask_is_refused_and_nothing_changes(make, vector, selective, mask):
     for env in (make(selective).unwrapped, vector(selective, "vector_entry_point").unwrapped):
         env.reset(seed=15)
         actions, _ = env.action_space.sample()
-        before = env.snapshot()
+        before = pickle.dumps(env)
         for bad in ((actions, mask), actions, (actions,), None):
             with pytest.raises(InvalidInput):
                 env.step(bad)
-        assert same(env.snapshot(), before)
+        assert pickle.dumps(env) == before

@@ -7,7 +7,6 @@ import pytest
 
 from gpbandits_env.errors import InvalidInput, LawBroken, UnknownName
 from gpbandits_env.rewards.drift import DRIFTS, Blend, Drift, MarkovDrift, as_drift, check_drift
-from gpbandits_env.rewards.drift.check import LAWS
 
 
 class Half(Drift):
@@ -70,7 +69,7 @@ class InPlace(Drift):
 
 
 class Counts(Half):
-    """Its rounds are counted outside: a restored path goes on elsewhere."""
+    """Its rounds are counted outside its memory."""
 
     rounds = 0
 
@@ -143,14 +142,6 @@ def test_the_law_that_is_broken_is_named(law, broken):
     says = pytest.raises(LawBroken, match=rf"{broken.__name__} breaks the law of {law}:")
     with np.errstate(divide="ignore", invalid="ignore"), says:
         check_drift(broken())
-
-
-def test_snapshots_of_a_path_are_tried():
-    """What breaks them alone is a memory that cannot be copied; the law is run by itself."""
-    law = next(law for law in LAWS if law.__name__ == "snapshots")
-    law(Half())
-    with pytest.raises(LawBroken, match="restored"):
-        law(Counts())
 
 
 def test_a_registered_drift_must_read_back(monkeypatch):

@@ -355,7 +355,8 @@ def test_what_a_class_of_ones_own_returns_is_checked_before_the_path_moves(retur
     with pytest.raises(InvalidInput, match=says):
         path.advance()
     assert path.round == 1
-    np.testing.assert_array_equal(path.snapshot()["memory"], [before])
+    np.testing.assert_array_equal(path.values, before)
+    np.testing.assert_array_equal(path._memory, [before])
 
 
 def test_a_memory_may_grow():
@@ -371,16 +372,6 @@ def test_a_memory_may_grow():
             return np.mean(memory, axis=0)
 
     check_drift(Mean())
-
-
-def test_a_state_that_does_not_fit_changes_nothing():
-    path, other = path_of(MarkovDrift(0.2), 0), path_of(MarkovDrift(0.2), 1)
-    other.ahead(4)
-    others = ({"drift": "Seasonal"}, {"memory": (np.zeros(3),)}, {"round": 0}, {"next": 99})
-    for wrong in others:
-        with pytest.raises(InvalidInput):
-            path.restore(other.snapshot() | wrong)
-    np.testing.assert_array_equal(path.ahead(20), path_of(MarkovDrift(0.2), 0).ahead(20))
 
 
 def test_values_are_floats_whatever_a_drift_returns():

@@ -83,7 +83,7 @@ def test_outside_its_usual_box_a_function_that_goes_on_climbing_does_not():
 def test_inert_coordinates_do_not_matter_and_the_others_do():
     process, rng = in_cube("camelback", 30, shift=True), np.random.default_rng(3)
     f = process.begin(np.random.default_rng(1)).function
-    active = f.snapshot()["active"]
+    active = f.placement.active
     u, v = rng.uniform(-1, 1, (2, 20, 30))
     v[:, active] = u[:, active]
     assert np.array_equal(f(u), f(v))
@@ -95,13 +95,13 @@ def test_inert_coordinates_do_not_matter_and_the_others_do():
 
 def test_places_are_drawn_at_each_reset_uniformly():
     process, rng = in_cube("camelback", 6, shift=True), np.random.default_rng(0)
-    states = [process.begin(rng).function.snapshot() for _ in range(3000)]
-    counts = np.bincount(np.concatenate([s["active"] for s in states]), minlength=6)
+    places = [process.begin(rng).function.placement for _ in range(3000)]
+    counts = np.bincount(np.concatenate([p.active for p in places]), minlength=6)
     assert np.abs(counts - 1000).max() < 5 * np.sqrt(1000 * 2 / 3)
-    first = np.mean([s["active"][0] < s["active"][1] for s in states])
+    first = np.mean([p.active[0] < p.active[1] for p in places])
     assert abs(first - 0.5) < 5 * 0.5 / np.sqrt(3000)
     given = TEST_FUNCTIONS["camelback"].maximizer(2) / [3.0, 2.0]
-    peaks = np.stack([s["shift"] for s in states]) + given
+    peaks = np.stack([p.shift for p in places]) + given
     assert np.abs(peaks).max() <= 0.8
     assert np.abs(peaks.mean(axis=0)).max() < 5 * 0.8 / np.sqrt(3 * 3000)
     assert np.abs(peaks.var(axis=0) - 0.64 / 3).max() < 0.02
@@ -110,28 +110,23 @@ def test_places_are_drawn_at_each_reset_uniformly():
 @pytest.mark.parametrize("fixed", [{"active": [4, 0]}, {"active": [4, 0], "shift": [0.1, -0.2]}])
 def test_what_is_given_is_not_drawn(fixed):
     process = in_cube("camelback", 6, **fixed)
-    states = [process.begin(np.random.default_rng(seed)).function.snapshot() for seed in (0, 1)]
-    assert all(s["active"].tolist() == [4, 0] for s in states)
-    assert (
-        states[0]["shift"].tolist() == fixed.get("shift", [0.0, 0.0]) == states[1]["shift"].tolist()
-    )
+    places = [process.begin(np.random.default_rng(seed)).function.placement for seed in (0, 1)]
+    assert all(p.active.tolist() == [4, 0] for p in places)
+    assert all(p.shift.tolist() == fixed.get("shift", [0.0, 0.0]) for p in places)
 
 
-def test_states_and_pickles_bring_functions_back():
+def test_pickles_bring_paths_and_functions_back():
     motion = MOTIONS.from_dict(MOVING[1])
     for process in (in_cube("levy", 6, 4, True, motion), in_cube("ackley", 6, shift=True)):
         path = process.begin(np.random.default_rng(5))
         path.advance()
         u = process.domain.sample(np.random.default_rng(6), 9)
-        again = process.restore(pickle.loads(pickle.dumps(path.snapshot())))
-        copy = pickle.loads(pickle.dumps(path.function))
+        again, copy = pickle.loads(pickle.dumps((path, path.function)))
         for _ in range(3):
             assert np.array_equal(again.function(u), path.function(u))
             assert np.array_equal(again.function.best_action, path.function.best_action)
             path.advance(), again.advance()
         assert copy.optimum == path.function.optimum
-        with pytest.raises(ValueError, match="coordinates"):
-            in_cube("levy", 6, 3).restore(path.snapshot())
 
 
 def test_five_thousand_dimensions_are_exact():
