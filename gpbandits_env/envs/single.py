@@ -22,7 +22,7 @@ from gpbandits_env.envs.episode import (
     split_action,
 )
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
-from gpbandits_env.envs.specified import Specified
+from gpbandits_env.envs.specification import Specified
 from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import Function

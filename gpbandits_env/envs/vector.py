@@ -16,7 +16,7 @@ from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, drawn, in
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.envs.episode import BoolArray, Episode, Noise, split_action
 from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
-from gpbandits_env.envs.specified import Specified
+from gpbandits_env.envs.specification import Specified
 from gpbandits_env.envs.vector_inputs import autoreset_of, mask_of, of_some, seeds_of
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.problem import Problem

@@ -58,7 +58,7 @@ def test_covariance_over_space_and_time(kwargs, sampler):
 
 
 def test_matern_worlds_keep_their_law(monkeypatch):
-    monkeypatch.setattr("gpbandits_env.rewards.drift.base.BLOCK", 3)  # no more are looked at
+    monkeypatch.setattr("gpbandits_env.rewards.drift.drift.BLOCK", 3)  # no more are looked at
     env = gym.make(
         "gpbandits/MarkovGP-v0",
         epsilon=0.5,

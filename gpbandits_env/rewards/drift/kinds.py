@@ -10,7 +10,7 @@ from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import symmetric_root
 from gpbandits_env.gp.temporal import TemporalKernel, temporal_from_dict
-from gpbandits_env.rewards.drift.base import DRIFTS, Drift, Fresh, Memory, as_drift
+from gpbandits_env.rewards.drift.drift import DRIFTS, Drift, Fresh, Memory, as_drift
 
 
 @DRIFTS.register("markov")

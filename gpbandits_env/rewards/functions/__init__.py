@@ -1,11 +1,11 @@
 """Reward functions: how they are drawn and evaluated without noise, and their maxima."""
 
 from gpbandits_env.rewards.functions.analytic import AnalyticProcess as AnalyticProcess
+from gpbandits_env.rewards.functions.catalogue import TEST_FUNCTIONS as TEST_FUNCTIONS
+from gpbandits_env.rewards.functions.catalogue import TestFunction as TestFunction
+from gpbandits_env.rewards.functions.catalogue import add_test_function as add_test_function
 from gpbandits_env.rewards.functions.context import ContextProcess as ContextProcess
 from gpbandits_env.rewards.functions.context import Contexts as Contexts
-from gpbandits_env.rewards.functions.declared import TEST_FUNCTIONS as TEST_FUNCTIONS
-from gpbandits_env.rewards.functions.declared import TestFunction as TestFunction
-from gpbandits_env.rewards.functions.declared import add_test_function as add_test_function
 from gpbandits_env.rewards.functions.function import ArmFunction as ArmFunction
 from gpbandits_env.rewards.functions.function import Function as Function
 from gpbandits_env.rewards.functions.function import FunctionBatch as FunctionBatch

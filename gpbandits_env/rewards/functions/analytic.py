@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, IntArray, Points, finite_array, frozen, listed, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.rewards.functions.declared import ROUNDING, dimension, function_named
+from gpbandits_env.rewards.functions.catalogue import ROUNDING, dimension, function_named
 from gpbandits_env.rewards.functions.function import ArmFunction, Function
 from gpbandits_env.rewards.functions.motion import Motion, from_cube, stays_inside, to_cube
 from gpbandits_env.rewards.functions.process import RewardProcess, RoundPath

@@ -16,7 +16,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, IntArray, flag, frozen
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.rewards.datasets.boston import PROPERTIES, ROWS, load_boston
-from gpbandits_env.rewards.tasks.base import TASKS, Axis, Best, Split, Task, TaskEntry
+from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Split, Task, TaskEntry
 from gpbandits_env.seeding import stream
 
 UNITS = 100

@@ -12,7 +12,7 @@ from gpbandits_env.arrays import Array, Settings, finite_array, mapping, whole
 from gpbandits_env.domains import Box, two_corners
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.rewards.functions import TEST_FUNCTIONS, AnalyticProcess, Function
-from gpbandits_env.rewards.tasks.base import TASKS, Axis, Best, Task
+from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Task
 from gpbandits_env.specs import class_named
 
 

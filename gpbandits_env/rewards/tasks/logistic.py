@@ -14,7 +14,7 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.errors import one_of
 from gpbandits_env.rewards.datasets import Digits, load_digits
 from gpbandits_env.rewards.datasets.mnist import CLASSES
-from gpbandits_env.rewards.tasks.base import TASKS, Axis, Best, Split, Task, TaskEntry
+from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Split, Task, TaskEntry
 
 EPOCHS = 2
 HELD_OUT = 1000  # of the 5,000

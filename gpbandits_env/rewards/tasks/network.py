@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, frozen, whole
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.rewards.datasets.mnist import CLASSES, load_digits
-from gpbandits_env.rewards.tasks.base import TASKS, Axis, Best, Split, Task, TaskEntry
+from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Split, Task, TaskEntry
 from gpbandits_env.seeding import stream
 
 HELD_OUT = 5  # one digit in this many is held out

@@ -15,7 +15,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.errors import InvalidInput, optional
-from gpbandits_env.rewards.tasks.base import TASKS, Axis, Best, Task, TaskEntry
+from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Task, TaskEntry
 
 # The units of Box2D: meters, kilograms, seconds.
 TIME_STEP, ITERATIONS = 0.01, 10

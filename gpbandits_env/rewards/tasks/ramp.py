@@ -15,7 +15,7 @@ from gpbandits_env.arrays import Array, finite_array, frozen, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.rewards.datasets.gisette import FEATURES, load_gisette
-from gpbandits_env.rewards.tasks.base import TASKS, Axis, Best, Task, TaskEntry
+from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Task, TaskEntry
 
 # The bias is the weight of a constant feature of this value, which adds almost nothing to the norm.
 HEIGHT = 100.0

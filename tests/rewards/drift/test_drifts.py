@@ -34,7 +34,7 @@ from gpbandits_env.rewards.drift import (
     check,
     check_drift,
 )
-from gpbandits_env.rewards.drift.base import BLOCK
+from gpbandits_env.rewards.drift.drift import BLOCK
 
 POINTS = np.linspace(0, 1, 4)
 K = np.exp(-((POINTS[:, None] - POINTS) ** 2) / (2 * 0.3**2))

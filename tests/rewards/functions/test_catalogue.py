@@ -16,7 +16,7 @@ from gpbandits_env.rewards.functions import (
     add_test_function,
     formulas,
 )
-from gpbandits_env.rewards.functions.declared import function_named
+from gpbandits_env.rewards.functions.catalogue import function_named
 
 CASES = [
     (name, dim)
@@ -186,7 +186,7 @@ def test_both_maximisers_of_bird_are_worth_the_same():
 
 def test_a_function_of_your_own(monkeypatch):
     monkeypatch.setattr(
-        "gpbandits_env.rewards.functions.declared.TEST_FUNCTIONS", dict(TEST_FUNCTIONS)
+        "gpbandits_env.rewards.functions.catalogue.TEST_FUNCTIONS", dict(TEST_FUNCTIONS)
     )
 
     def bowl(x):

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
-from gpbandits_env.rewards.drift.base import DRIFTS, Drift, DriftSpec, Path, as_drift
+from gpbandits_env.rewards.drift.drift import DRIFTS, Drift, DriftSpec, Path, as_drift
 
 # The covariance of four points, its factor, and a map from two coefficients to three points.
 POINTS = np.linspace(0.0, 1.0, 4)

@@ -6,7 +6,7 @@ from gpbandits_env.arrays import Array, Points, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions import ArmFunction, Function, StaticProcess
-from gpbandits_env.rewards.tasks.base import Task
+from gpbandits_env.rewards.tasks.task import Task
 
 
 class TaskFunction(Function):
