@@ -31,8 +31,8 @@ from gpbandits_env.rewards.drift import (
     Then,
     VaryingMarkovDrift,
     as_drift,
-    check,
     check_drift,
+    laws,
 )
 from gpbandits_env.rewards.drift.drift import BLOCK
 
@@ -80,7 +80,7 @@ def many_paths(drift, rounds, trials=4000):
 @pytest.mark.parametrize("drift", EVERY, ids=ids)
 def test_it_keeps_every_law(drift, monkeypatch):
     assert drift.keeps_marginal
-    monkeypatch.setattr(check, "PATHS", 50)  # the law of the marginal is tried below
+    monkeypatch.setattr(laws, "PATHS", 50)  # the law of the marginal is tried below
     check_drift(drift)
 
 
