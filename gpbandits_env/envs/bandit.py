@@ -17,7 +17,6 @@ from gpbandits_env.seeding import child
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
 Space: TypeAlias = spaces.Space[Any]
-Parameters: TypeAlias = Settings
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Bandit:
     noise_var: float
     unit: str = ""
     locations: Array | None = None
-    changed: "Callable[[Parameters], Bandit] | None" = None
+    changed: "Callable[[Settings], Bandit] | None" = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))
@@ -61,41 +60,6 @@ class Bandit:
         ends = [end for end in (most, self.process.rounds) if end is not None]
         return min(ends, default=None)
 
-    def action_space(self, selective: bool = False, discrete: bool = False) -> Space:
-        """A batch of actions, or one arm; if selective, a pair of these and which to observe.
-
-        Raises:
-            InvalidInput: a discrete action, but several actions per round or a box.
-        """
-        m = self.problem.batch_size
-        domain = self.problem.domain
-        space: Space = domain.action_space(m)
-        if discrete:
-            if not domain.finite or m > 1:
-                raise InvalidInput(
-                    "discrete_action=True needs one arm per round (arms or a grid, and "
-                    f"batch_size=1), got actions in {space}"
-                )
-            space = spaces.Discrete(domain.size)
-        return spaces.Tuple((space, spaces.MultiBinary(m))) if selective else space
-
-    def observation_space(self, selective: bool = False, slots: int | None = None) -> spaces.Dict:
-        """The last actions, their noisy rewards, the round; if selective, which were observed.
-
-        With delays there are ``slots`` actions and rewards, and the space has ``arrived``.
-        """
-        m, k = self.problem.batch_size, slots or self.problem.batch_size
-        seen: dict[str, Space] = {
-            "actions": self.problem.domain.action_space(k),
-            "rewards": spaces.Box(*self.reward_range(), (k,), dtype=np.float64),
-            "round": spaces.Box(0, 2**62, (1,), dtype=np.int64),
-        }
-        if slots is not None:
-            seen["arrived"] = spaces.MultiBinary(slots)
-        if self.problem.contexts is not None:
-            seen["context"] = self.problem.contexts.action_space(1)
-        return spaces.Dict(seen | ({"observed": spaces.MultiBinary(m)} if selective else {}))
-
     def reward_range(self) -> tuple[float, float]:
         """The ends between which rewards lie in the observation space."""
         low, high = self.process.bounds()
@@ -103,68 +67,53 @@ class Bandit:
         slack = NEVER_BEYOND * self.noise_sd + 1e-6 * (1.0 + high - low)
         return low - slack, high + slack
 
-    def first_observation(self, selective: bool = False, slots: int | None = None) -> Observation:
-        """The observation after a reset, before any action; see `observation_space`."""
-        m, k = self.problem.batch_size, slots or self.problem.batch_size
-        domain = self.problem.domain
-        first = {
-            "actions": np.zeros(k, int) if domain.finite else np.tile(domain.span[0], (k, 1)),
-            "rewards": np.zeros(k),
-            "round": np.zeros(1, dtype=np.int64),
-        }
-        if slots is not None:
-            first["arrived"] = np.zeros(slots, dtype=np.int8)
-        return first | ({"observed": np.zeros(m, dtype=np.int8)} if selective else {})
 
-
-def drawn(options: Settings, rng: np.random.Generator) -> Plain:
-    """The parameters that the options of a reset fix, and those that their "draw" function draws.
+def for_episode(
+    bandit: Bandit, options: Settings, rng: np.random.Generator
+) -> tuple[Bandit, Plain]:
+    """The bandit with the parameters that the options of a reset set, and these parameters.
 
     Args:
+        bandit: the bandit without options.
         options: values by name; under "draw" a function that takes a generator and returns a dict
             of further values.
         rng: the function, if there is one, gets a child of this generator.
     Raises:
-        InvalidInput: "draw" is not such a function.
-    """
-    fixed = {key: value for key, value in options.items() if key != "draw"}
-    if "draw" not in options:
-        return fixed
-    draw = options["draw"]
-    values = draw(child(rng)) if callable(draw) else None
-    if not isinstance(values, Mapping):
-        raise InvalidInput(
-            "the reset option 'draw' must be a function that takes a generator and returns a dict "
-            f"of arguments, got {shown(draw)}"
-            + (f", which returned {shown(values)}" * callable(draw))
-        )
-    return fixed | dict(values)
-
-
-def instance_with(made: Bandit, parameters: Parameters) -> Bandit:
-    """The bandit of one instance of an environment, with other parameters.
-
-    Raises:
         UnknownName: a parameter that the environment does not have.
-        InvalidInput: a value out of range; actions or contexts that would differ; or rewards that
-            may lie outside the observation space of the environment.
+        InvalidInput: "draw" is not such a function; a value is out of range; or actions, contexts
+            or the bounds of rewards would not fit the spaces of the environment.
     """
+    parameters = {key: value for key, value in options.items() if key != "draw"}
+    if "draw" in options:
+        draw = options["draw"]
+        values = draw(child(rng)) if callable(draw) else None
+        if not isinstance(values, Mapping):
+            raise InvalidInput(
+                "the reset option 'draw' must be a function that takes a generator and returns a "
+                f"dict of arguments, got {shown(draw)}"
+                + (f", which returned {shown(values)}" * callable(draw))
+            )
+        parameters |= values
     if not parameters:
-        return made
-    if made.changed is None:
+        return bandit, parameters
+    if bandit.changed is None:
         raise unknown("reset option", next(iter(parameters)), (), "this environment has none")
-    bandit = made.changed(parameters)
-    ours, theirs = made.problem, bandit.problem
+    changed = bandit.changed(parameters)
+    _check_spaces(bandit, changed, parameters)
+    return changed, parameters
+
+
+def _check_spaces(bandit: Bandit, changed: Bandit, parameters: Settings) -> None:
+    ours, theirs = bandit.problem, changed.problem
     alike = ours.domain == theirs.domain and ours.batch_size == theirs.batch_size
     if not alike or ours.contexts != theirs.contexts:
         raise InvalidInput(
             f"reset options cannot change the {'set of contexts' if alike else 'actions'}, as "
-            f"{shown(dict(parameters))} would: make another environment"
+            f"{shown(parameters)} would: make another environment"
         )
-    (low, high), (least, most) = made.reward_range(), bandit.reward_range()
+    (low, high), (least, most) = bandit.reward_range(), changed.reward_range()
     if least < low or most > high:
         raise InvalidInput(
-            f"rewards with {shown(dict(parameters))} may lie outside the observation space: "
+            f"rewards with {shown(parameters)} may lie outside the observation space: "
             "make the environment with the largest variances that a reset will set"
         )
-    return bandit

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gpbandits_env.arrays import Array, IntArray, Points, Scalar, Settings, share, whole
-from gpbandits_env.envs.bandit import Bandit, Observation
+from gpbandits_env.envs.bandit import Observation
 from gpbandits_env.envs.episode import BoolArray, Noise
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
@@ -50,13 +50,13 @@ class Delays:
         assert self.most is not None
         return batch_size * (self.most + 1)
 
-    def drawn(self, normal: Array) -> IntArray:
+    def from_normal(self, normal: Array) -> IntArray:
         """Delays from standard normal numbers of any shape; `NEVER` if the reward is lost."""
         assert self.most is not None
-        share = (ndtr(normal) - self.lost) / max(1.0 - self.lost, 1e-300)
+        position = (ndtr(normal) - self.lost) / max(1.0 - self.lost, 1e-300)
         span = self.most - self.least
-        delays = self.least + np.minimum(np.floor(share * (span + 1)), span)
-        return np.where(share < 0.0, NEVER, delays).astype(np.int64)
+        delays = self.least + np.minimum(np.floor(position * (span + 1)), span)
+        return np.where(position < 0.0, NEVER, delays).astype(np.int64)
 
 
 DelaySpec: TypeAlias = int | Settings | Delays | None
@@ -84,7 +84,7 @@ def delays_for(spec: DelaySpec) -> Delays | None:
     return Delays(**spec)
 
 
-class Mail:
+class LateRewards:
     """The rewards of the last rounds: what arrives now, and what has not arrived.
 
     There are K = m (most + 1) slots. The action i of the round that is j rounds old has slot
@@ -115,9 +115,9 @@ class Mail:
         self.actions[at], self._rewards[at], self._due[at] = self._first, 0.0, NEVER
         self._normal.put(i, rng, 1.0)
 
-    def round(self, actions: Points, rewards: Array, observed: BoolArray | None) -> IntArray:
+    def add(self, actions: Points, rewards: Array, observed: BoolArray | None) -> IntArray:
         """Enter the actions of a round and their rewards; return their delays, (m,) or (B, m)."""
-        delays = self._delays.drawn(self._normal.next())
+        delays = self._delays.from_normal(self._normal.next())
         if observed is not None:
             delays[~observed] = NEVER
         self.actions = self._pushed(actions, self.actions)
@@ -133,15 +133,6 @@ class Mail:
             "rewards": np.where(arrived, self._rewards, 0.0),
             "arrived": arrived.astype(np.int8),
         }
-
-    @staticmethod
-    def of(delays: Delays | None, bandit: Bandit, instances: int | None) -> "Mail | None":
-        """The rewards of a bandit that are late, none so far; None without delays."""
-        if delays is None:
-            return None
-        m = bandit.problem.batch_size
-        first = bandit.first_observation(slots=delays.slots(m))["actions"]
-        return Mail(delays, first, m, instances)
 
     def _pushed(self, new: NDArray[Scalar], old: NDArray[Scalar]) -> NDArray[Scalar]:
         kept = old[: len(old) - self._m] if not self._axis else old[:, : old.shape[1] - self._m]

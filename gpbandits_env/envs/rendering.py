@@ -37,6 +37,10 @@ class Viewer:
     agent: Any = None
     window: "Display | None" = None
 
+    def begin(self, bandit: Bandit) -> None:
+        """Begin an episode of a bandit."""
+        self.bandit, self.seen = bandit, []
+
     def record(
         self,
         actions: Points,

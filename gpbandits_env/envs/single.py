@@ -1,7 +1,6 @@
 """The environment: one instance of a bandit, in rounds of m actions."""
 
 import copy
-from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -9,10 +8,10 @@ import numpy as np
 from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Info, Plain, flag, mapping
+from gpbandits_env.arrays import Array, Info, Plain, Points, mapping
 from gpbandits_env.display import Displayed
-from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, Space, drawn, instance_with
-from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
+from gpbandits_env.envs.bandit import Bandit, Observation, Space, for_episode
+from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import (
     BoolArray,
     Episode,
@@ -21,6 +20,7 @@ from gpbandits_env.envs.episode import (
     one_arm,
     split_action,
 )
+from gpbandits_env.envs.interface import Interface
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
 from gpbandits_env.envs.specification import Specified
 from gpbandits_env.errors import InvalidInput, NotReset
@@ -93,21 +93,16 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         delay: DelaySpec = None,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self._made = bandit
-        self.selective = flag(selective, "selective")
-        self._batch_size = bandit.problem.batch_size
-        self._contextual = bandit.problem.contexts is not None
+        self._interface = Interface(bandit, selective, discrete_action, delay)
+        self.bandit, self.selective = bandit, self._interface.selective
+        self._batch_size = self._interface.batch_size
         self._check = bandit.problem.domain.check
-        self._discrete = flag(discrete_action, "discrete_action")
-        self.action_space = bandit.action_space(self.selective, self._discrete)
-        self._delays = delays_for(delay)
-        self._slots = None if self._delays is None else self._delays.slots(self._batch_size)
-        self.observation_space = bandit.observation_space(self.selective, self._slots)
+        self.action_space = self._interface.action_space()
+        self.observation_space = self._interface.observation_space()
         self._viewer = None if render_mode is None else Viewer(bandit, render_mode)
-        self._turn_to(bandit, {})
         self._episode: Episode | None = None
         self._noise = Noise(None, self._batch_size)
-        self._mail = Mail.of(self._delays, bandit, None)
+        self._late = self._interface.late_rewards(None)
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
 
     def _title(self) -> str:
@@ -135,9 +130,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
 
         It does not depend on the options of a reset.
         """
-        horizon = self._made.horizon(None if self.spec is None else self.spec.max_episode_steps)
-        late = None if self._delays is None else self._delays.most
-        return replace(self._made.problem, horizon=horizon, max_delay=late)
+        return self._interface.problem(None if self.spec is None else self.spec.max_episode_steps)
 
     @property
     def function(self) -> Function:
@@ -190,30 +183,28 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
                 then.
             gymnasium.error.Error: the seed is negative or not a whole number.
         """
-        bandit, parameters = self._made, {}
+        bandit = self._interface.bandit
+        parameters: Plain = {}
         given = mapping({} if options is None else options, "reset options")
         if given:
             rng = copy.deepcopy(self.np_random) if seed is None else seeded(seed)[0]
-            parameters = drawn(given, rng)
-            bandit = instance_with(bandit, parameters)
+            bandit, parameters = for_episode(bandit, given, rng)
         super().reset(seed=seed)
         if given:
             self._np_random = rng  # which has drawn the parameters
-        episode = Episode(bandit, self.np_random)
-        self._turn_to(bandit, parameters)
-        self._episode, self._noise = episode, Noise(None, self._batch_size)
-        self._noise.put(0, episode.noise, bandit.noise_sd)
-        if self._mail is not None:
-            self._mail.begin(0, child(self.np_random))
+        self._episode = Episode(bandit, self.np_random)
+        self.bandit = bandit
+        self._noise.put(0, self._episode.noise, bandit.noise_sd)
+        if self._late is not None:
+            self._late.begin(0, child(self.np_random))
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
         if self._viewer is not None:
-            self._viewer.seen = []
-            self._follow()
+            self._viewer.begin(bandit)
+            self._refresh_window()
+        m = self._batch_size
+        observed = np.zeros(m, dtype=np.bool_) if self.selective else None
         info = {"parameters": copy.deepcopy(parameters)} if parameters else {}
-        first = self.bandit.first_observation(self.selective, self._slots)
-        if self._contextual:
-            first["context"] = episode.path.context(1)
-        return first, info
+        return self._observation(self._interface.first_actions(m), np.zeros(m), observed), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, Info]:
         """Take m actions; see the class for what is returned.
@@ -229,7 +220,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         observed: BoolArray | None = None
         if self.selective:
             action, observed = split_action(action, (self._batch_size,))
-        if self._discrete:
+        if self._interface.discrete:
             action = one_arm(action)
         actions = self._check(action, self._batch_size)
         episode.reach(self._round + 1)
@@ -245,7 +236,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             rewards[~observed] = 0.0
         if self._viewer is not None:
             self._viewer.record(actions, rewards, regret, observed)
-            self._follow()
+            self._refresh_window()
         best = function.best_action
         info = {
             "noiseless_rewards": values,
@@ -255,19 +246,26 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             "optimum": function.optimum,
             "best_action": best if isinstance(best, int) else best.copy(),
         }
-        if self._mail is None:
+        if self._late is not None:
+            info["delays"] = self._late.add(actions, rewards, observed)
+        observation = self._observation(actions, rewards, observed)
+        reward = float(np.add.reduce(observation["rewards"]))
+        return observation, reward, False, self._round == episode.path.rounds, info
+
+    def _observation(
+        self, actions: Points, rewards: Array, observed: BoolArray | None
+    ) -> Observation:
+        """The observation after a round, or before the first."""
+        if self._late is None:
             observation = {"actions": actions.copy(), "rewards": rewards}
         else:
-            info["delays"] = self._mail.round(actions, rewards, observed)
-            observation = self._mail.observation()
-            rewards = observation["rewards"]
+            observation = self._late.observation()
         observation["round"] = np.array([self._round])
         if observed is not None:
             observation["observed"] = observed.astype(np.int8)
-        if self._contextual:
-            observation["context"] = episode.path.context(self._round + 1)
-        truncated = self._round == episode.path.rounds
-        return observation, float(np.add.reduce(rewards)), False, truncated, info
+        if self._episode is not None and self.bandit.problem.contexts is not None:
+            observation["context"] = self._episode.path.context(self._round + 1)
+        return observation
 
     def _running(self) -> Episode:
         """The episode, which is not over."""
@@ -306,7 +304,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             return None
         return self._viewer.draw(self.function, self._round, self._cumulative, self._simple)
 
-    def _follow(self) -> None:
+    def _refresh_window(self) -> None:
         """Show the round in the window, if that is the render mode."""
         if self.render_mode == "human":
             self.render()
@@ -315,9 +313,3 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         """Close the window of render mode "human"."""
         if self._viewer is not None:
             self._viewer.close()
-
-    def _turn_to(self, bandit: Bandit, parameters: Parameters) -> None:
-        """Simulate another bandit from now on; ``parameters`` say how it differs."""
-        self.bandit, self._parameters = bandit, parameters
-        if self._viewer is not None:
-            self._viewer.bandit = bandit

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, flag, mapping, whole
-from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, drawn, instance_with
-from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
+from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, mapping, whole
+from gpbandits_env.envs.bandit import Bandit, Observation, for_episode
+from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import BoolArray, Episode, Noise, split_action
+from gpbandits_env.envs.interface import Interface
 from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
 from gpbandits_env.envs.specification import Specified
 from gpbandits_env.envs.vector_inputs import autoreset_of, mask_of, of_some, seeds_of
@@ -68,14 +68,10 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         horizon = None if max_episode_steps == -1 else max_episode_steps
         self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
         self.render_mode = check_render_mode(render_mode, SIDE_BY_SIDE)
-        self.bandit = bandit
-        self.selective = flag(selective, "selective")
-        self._discrete = flag(discrete_action, "discrete_action")
-        self.single_action_space = bandit.action_space(self.selective, self._discrete)
-        self._delays = delays_for(delay)
-        m = bandit.problem.batch_size
-        self._slots = None if self._delays is None else self._delays.slots(m)
-        self.single_observation_space = bandit.observation_space(self.selective, self._slots)
+        self._interface = Interface(bandit, selective, discrete_action, delay)
+        self.bandit, self.selective = bandit, self._interface.selective
+        self.single_action_space = self._interface.action_space()
+        self.single_observation_space = self._interface.observation_space()
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._viewers = [Viewer(bandit, render_mode) for _ in range(num_envs) if render_mode]
@@ -84,8 +80,8 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         self._seeds: list[int | None] = [None] * num_envs
         self._episodes: list[Episode] = []  # none before the first reset
         self._functions = FunctionBatch(bandit.problem.domain, num_envs)
-        self._noise, self._mail = Noise(num_envs, m), Mail.of(self._delays, bandit, num_envs)
-        self._parameters: list[Parameters] = [{}] * num_envs
+        m = self._interface.batch_size
+        self._noise, self._late = Noise(num_envs, m), self._interface.late_rewards(num_envs)
         self._moves = self._inside = False
         self._cumulative: Array = np.zeros(num_envs)
         self._simple: Array = np.full(num_envs, np.inf)
@@ -93,7 +89,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         self._over: BoolArray = np.zeros(num_envs, dtype=np.bool_)
         self._last: Array = np.full(num_envs, np.inf)  # the last round
         # The last observation.
-        self._first = bandit.first_observation()["actions"]
+        self._first = self._interface.first_actions(m)
         self._actions = np.stack([self._first] * num_envs)
         self._rewards: Array = np.zeros((num_envs, m))
         self._observed: BoolArray = np.zeros(self._rewards.shape, dtype=np.bool_)
@@ -101,9 +97,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
     @property
     def problem(self) -> Problem:
         """What an agent of a single instance may know."""
-        late = None if self._delays is None else self._delays.most
-        horizon = self.bandit.horizon(self._horizon)
-        return replace(self.bandit.problem, horizon=horizon, max_delay=late)
+        return self._interface.problem(self._horizon)
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -136,28 +130,21 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         if not self._episodes and not mask.all():
             raise NotReset("the first reset() must reset all instances")
         fresh = [None if s is None else seeded(s) for s in seeds_of(seed, self.num_envs)]
-        which = np.flatnonzero(mask).tolist()
-        begun = [self._instance(i, fresh[i], given) for i in which]
+        begun = []
         info: Info = {}
-        for i, (_, _, parameters, _) in zip(which, begun, strict=True):
+        for i in np.flatnonzero(mask).tolist():
+            rng, number = fresh[i] or (self._generator(i), self._seeds[i])
+            bandit = self.bandit
             if given:
+                rng = copy.deepcopy(rng)
+                bandit, parameters = for_episode(bandit, given, rng)
                 info = self._add_info(info, {"parameters": copy.deepcopy(parameters)}, i)
-        for i, (rng, number, parameters, bandit) in zip(which, begun, strict=True):
+            begun.append((i, rng, number, bandit))
+        for i, rng, number, bandit in begun:  # nothing has changed before all options are checked
             self._rngs[i], self._seeds[i] = rng, number
-            self._begin(i, bandit, parameters)
+            self._begin(i, bandit)
         self._over[mask] = False
         return self._observation(), info
-
-    def _instance(
-        self, i: int, fresh: tuple[np.random.Generator, int] | None, given: Plain
-    ) -> tuple[np.random.Generator, int | None, Parameters, Bandit]:
-        """The generator, the seed, the parameters and the bandit with which an instance starts."""
-        rng, number = fresh or (self._generator(i), self._seeds[i])
-        if not given:
-            return rng, number, {}, self.bandit
-        rng = copy.deepcopy(rng)
-        parameters = drawn(given, rng)
-        return rng, number, parameters, instance_with(self.bandit, parameters)
 
     def step(self, actions: Any) -> tuple[Observation, Array, BoolArray, BoolArray, Info]:
         """Take m actions in each instance.
@@ -198,8 +185,8 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             "optimum": functions.optimum.copy(),
             "best_action": functions.best_action.copy(),
         }
-        if self._mail is not None:
-            info["delays"] = self._mail.round(self._actions, rewards, observed)
+        if self._late is not None:
+            info["delays"] = self._late.add(self._actions, rewards, observed)
         stepped = ~self._over
         # The slow path: instances whose episode was over start a new one instead.
         for i in np.flatnonzero(self._over).tolist():
@@ -210,12 +197,13 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
                 viewer.record(self._actions[i], rewards[i], regret[i], seen)
         ended = np.zeros(self.num_envs, dtype=np.bool_)
         truncated = self._round >= self._last
-        late = rewards if self._mail is None else self._mail.observation()["rewards"]
-        totals = np.add.reduce(late, axis=1)
+        observation = self._observation()
+        totals = np.add.reduce(observation["rewards"], axis=1)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and truncated.any():
-            return self._observation_anew(truncated, info), totals, ended, truncated, info
+            info = self._restart(truncated, observation, info)
+            return self._observation(), totals, ended, truncated, info
         self._over = truncated.copy()
-        return self._observation(), totals, ended, truncated, of_some(info, stepped)
+        return observation, totals, ended, truncated, of_some(info, stepped)
 
     def attach(self, agents: Sequence[object]) -> None:
         """Show each instance's agent in its pictures from now on (see `BanditEnv.attach`).
@@ -255,7 +243,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             array = np.asarray(actions)
         except ValueError as error:
             raise InvalidInput(f"actions must be one array for all instances: {error}") from None
-        if self._discrete and array.ndim == 1:
+        if self._interface.discrete and array.ndim == 1:
             array = array[:, None]
         if array.shape != shape:
             raise InvalidInput(f"actions must have shape {shape}, got {array.shape}")
@@ -296,54 +284,41 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             self._rngs[i] = rng
         return rng
 
-    def _begin(
-        self, i: int, bandit: Bandit | None = None, parameters: Parameters | None = None
-    ) -> None:
+    def _begin(self, i: int, bandit: Bandit | None = None) -> None:
         """Start a new episode of an instance, with another bandit if one is given."""
         bandit = bandit or self.bandit
         episode = Episode(bandit, self._generator(i))
         # The first reset covers all instances in order.
         self._episodes[i : i + 1] = [episode]
-        self._turn_to(i, bandit, parameters or {}, episode)
-        self._noise.put(i, episode.noise, bandit.noise_sd)
-        if self._mail is not None:
-            self._mail.begin(i, child(self._generator(i)))
-        self._cumulative[i], self._simple[i], self._round[i] = 0.0, np.inf, 0
-        self._actions[i], self._rewards[i], self._observed[i] = self._first, 0.0, False
-        if self._viewers:
-            self._viewers[i].seen = []
-
-    def _turn_to(self, i: int, bandit: Bandit, parameters: Parameters, episode: Episode) -> None:
-        """Set what an instance simulates from now on."""
         self._functions[i] = episode.path.function
-        self._parameters[i] = parameters
         ends = [end for end in (self._horizon, episode.path.rounds) if end is not None]
         self._last[i] = min(ends, default=np.inf)
         # Once an instance moves or has noise inside, all instances are checked for these.
         self._moves = self._moves or bandit.process.moves
         self._inside = self._inside or episode.inside is not None
+        self._noise.put(i, episode.noise, bandit.noise_sd)
+        if self._late is not None:
+            self._late.begin(i, child(self._generator(i)))
+        self._cumulative[i], self._simple[i], self._round[i] = 0.0, np.inf, 0
+        self._actions[i], self._rewards[i], self._observed[i] = self._first, 0.0, False
         if self._viewers:
-            self._viewers[i].bandit = bandit
+            self._viewers[i].begin(bandit)
 
-    def _observation_anew(self, over: BoolArray, info: Info) -> Observation:
-        """The observation after finished instances restart; ``info`` gets the final one."""
-        last = self._observation()
+    def _restart(self, over: BoolArray, last: Observation, info: Info) -> Info:
+        """Restart the instances whose episodes are over; the info with their final values."""
         ends = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(over).tolist():
             ends[i] = {key: array[i].copy() for key, array in last.items()}
             self._begin(i)
         final = of_some({key: array.copy() for key, array in info.items()}, over)
-        going_on = of_some(dict(info), ~over)
-        info.clear()
-        info.update(going_on, final_obs=ends, _final_obs=over.copy())
-        info.update(final_info=final, _final_info=over.copy())
-        return self._observation()
+        masks = {"_final_obs": over.copy(), "_final_info": over.copy()}
+        return of_some(info, ~over) | {"final_obs": ends, "final_info": final} | masks
 
     def _observation(self) -> Observation:
-        if self._mail is None:
+        if self._late is None:
             observation = {"actions": self._actions.copy(), "rewards": self._rewards.copy()}
         else:
-            observation = self._mail.observation()
+            observation = self._late.observation()
         observation["round"] = self._round[:, None].copy()
         if self.bandit.problem.contexts is not None:
             each = zip(self._episodes, self._round.tolist(), strict=True)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Info, Plain, Settings, all_of, finite_array, mapping, whole
 from gpbandits_env.envs.bandit import Observation, Space
-from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
+from gpbandits_env.envs.delays import DelaySpec, LateRewards, delays_for
 from gpbandits_env.envs.specification import declared
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.problem import Problem
@@ -72,13 +72,13 @@ class ScaledRound(gym.ObservationWrapper[Any, ActType, Observation], RecordConst
         space = env.observation_space
         if "round" not in (parts := _parts(space)):
             raise InvalidInput(f"ScaledRound needs an observation with a 'round', got {space}")
-        share = spaces.Box(0.0, 1.0, (1,), np.float32)
-        self.observation_space = spaces.Dict({**parts, "round": share})
+        scaled = spaces.Box(0.0, 1.0, (1,), np.float32)
+        self.observation_space = spaces.Dict({**parts, "round": scaled})
 
     def observation(self, observation: Observation) -> Observation:
         """The observation with the scaled round, which stays 1 beyond the horizon."""
-        share = np.minimum(observation["round"] / self.horizon, 1.0).astype(np.float32)
-        return {**observation, "round": share}
+        scaled = np.minimum(observation["round"] / self.horizon, 1.0).astype(np.float32)
+        return {**observation, "round": scaled}
 
 
 class DelayedRewards(gym.Wrapper[Any, ActType, Observation, ActType], RecordConstructorArgs):
@@ -119,7 +119,7 @@ class DelayedRewards(gym.Wrapper[Any, ActType, Observation, ActType], RecordCons
         shows["rewards"] = _repeated(rewards, self._rounds)
         shows["arrived"] = spaces.MultiBinary(delays.slots(self._m))
         self.observation_space = spaces.Dict({**parts, **shows})
-        self._mail: Mail | None = None
+        self._late: LateRewards | None = None
 
     @property
     def problem(self) -> Problem:
@@ -133,9 +133,9 @@ class DelayedRewards(gym.Wrapper[Any, ActType, Observation, ActType], RecordCons
         """Reset the environment; nothing is pending."""
         observation, info = self.env.reset(seed=seed, options=options)
         first = np.concatenate([observation["actions"]] * self._rounds)
-        self._mail = Mail(self._delays, first, self._m, None)
-        self._mail.begin(0, child(self.np_random))
-        return {**observation, **self._mail.observation()}, info
+        self._late = LateRewards(self._delays, first, self._m, None)
+        self._late.begin(0, child(self.np_random))
+        return {**observation, **self._late.observation()}, info
 
     def step(self, action: ActType) -> tuple[Observation, SupportsFloat, bool, bool, Info]:
         """Take a step; the reward is the sum of those that arrive, and the info has ``delays``.
@@ -143,15 +143,14 @@ class DelayedRewards(gym.Wrapper[Any, ActType, Observation, ActType], RecordCons
         Raises:
             NotReset: before the first `reset`.
         """
-        if self._mail is None:
+        if self._late is None:
             raise NotReset("step() was called before reset()")
         observation, _, terminated, truncated, info = self.env.step(action)
         seen = None if "observed" not in observation else observation["observed"] == 1
-        late = self._mail.round(observation["actions"], observation["rewards"], seen)
-        shown_now = self._mail.observation()
-        reward = float(np.add.reduce(shown_now["rewards"]))
-        after = {**observation, **shown_now}
-        return after, reward, terminated, truncated, {**info, "delays": late}
+        delays = self._late.add(observation["actions"], observation["rewards"], seen)
+        observation = {**observation, **self._late.observation()}
+        reward = float(np.add.reduce(observation["rewards"]))
+        return observation, reward, terminated, truncated, {**info, "delays": delays}
 
 
 def _parts(space: Space) -> dict[str, Space]:

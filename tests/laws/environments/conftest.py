@@ -187,8 +187,9 @@ def past_a_block():
 
 @pytest.fixture(scope="session")
 def environments():
-    """One of each case, and three side by side, after a reset."""
+    """One of each case, and three side by side, after a step, which fills what is cached."""
     made = [new for case in CASES for new in (make(case), vector(case, "vector_entry_point"))]
     for env in made:
         env.reset(seed=0)
+        env.step(env.action_space.sample())
     return [env.unwrapped for env in made]
