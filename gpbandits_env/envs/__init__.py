@@ -2,7 +2,7 @@
 
 from gpbandits_env.envs.bandit import Bandit as Bandit
 from gpbandits_env.envs.declaration import Arguments as Arguments
-from gpbandits_env.envs.declaration import Maker as Maker
+from gpbandits_env.envs.declaration import EntryPoint as EntryPoint
 from gpbandits_env.envs.gp import Drifting as Drifting
 from gpbandits_env.envs.gp import MarkovGP as MarkovGP
 from gpbandits_env.envs.gp import StaticGP as StaticGP

@@ -26,7 +26,7 @@ Env = TypeVar("Env")
 class Arguments(ABC):
     """The arguments of an environment.
 
-    To add an environment, write a subclass, add ``Name = Maker(NameArguments)`` and
+    To add an environment, write a subclass, add ``Name = EntryPoint(NameArguments)`` and
     ``NameVector = Name.vector`` to its module, and a line to `registration.ENVIRONMENTS`.
     """
 
@@ -58,8 +58,8 @@ class Arguments(ABC):
         return replace(made.bandit(), changed=self.changed)
 
 
-class Maker:
-    """Makes environments from keyword arguments; Gymnasium's entry points are makers.
+class EntryPoint:
+    """Makes environments from keyword arguments, as an entry point of Gymnasium.
 
     A call makes a `BanditEnv`, and `vector` makes a `BanditVectorEnv`. Both accept the arguments of
     these classes and those that are declared.
@@ -80,13 +80,13 @@ class Maker:
             UnknownArgument: an argument that the environment does not have.
             InvalidInput: an argument is wrong.
         """
-        return self._made(BanditEnv, args, kwargs)
+        return self._make(BanditEnv, args, kwargs)
 
     def vector(self, *args: Any, **kwargs: Any) -> BanditVectorEnv:
         """Make a vector environment of B instances; see `__call__`."""
-        return self._made(BanditVectorEnv, args, kwargs)
+        return self._make(BanditVectorEnv, args, kwargs)
 
-    def _made(self, kind: Callable[..., Env], args: tuple[Any, ...], kwargs: Settings) -> Env:
+    def _make(self, kind: Callable[..., Env], args: tuple[Any, ...], kwargs: Settings) -> Env:
         names = list(inspect.signature(kind).parameters)[1:]
         own = {key: value for key, value in kwargs.items() if key in names}
         given = {key: value for key, value in kwargs.items() if key not in names}

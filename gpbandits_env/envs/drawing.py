@@ -104,9 +104,9 @@ def _draw_curve(figure: Figure, scene: Scene, numbered: bool) -> None:
         draw_belief(axes, x, belief[0][order], belief[1][order], steps=numbered)
     style = "steps-mid" if numbered else "default"
     axes.plot(x, function(actions), color=INK, lw=1.6, ls="-", drawstyle=style, label="function")
-    if scene.seen:
+    if scene.history:
         axes.scatter(place(scene.actions), scene.rewards, label="readings", **DOTS)
-        last = scene.seen[-1]
+        last = scene.history[-1]
         axes.scatter(place(last.actions), last.rewards, s=52, label="last round", **RING)
     draw_star(axes, place(scene.best), [function.optimum])
     axes.margins(x=0.01)
@@ -123,7 +123,7 @@ def _draw_curve(figure: Figure, scene: Scene, numbered: bool) -> None:
 def _draw_regret(axes: Axes, scene: Scene) -> None:
     """Draw the regret of each action against the best of its round."""
     _tidy(axes)
-    if scene.seen:
+    if scene.history:
         axes.scatter(scene.rounds, scene.regret, **DOTS)
     axes.set_ylim(bottom=0.0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -142,7 +142,7 @@ def _tidy(axes: Axes) -> None:
 
 
 @dataclass(frozen=True)
-class Ground:
+class MapArea:
     """Where values are drawn: points (n, 2), and the axes of a grid if they form one."""
 
     points: Array
@@ -166,31 +166,31 @@ class Ground:
 
 def _draw_maps(figure: Figure, scene: Scene) -> None:
     """Draw the function, and beside it an agent's belief or, without an agent, the regret."""
-    ground, values = _ground(scene)
+    area, values = _area(scene)
     panels = {"function": values}
-    belief = scene.belief(None if scene.bandit.problem.domain.finite else ground.points)
+    belief = scene.belief(None if scene.bandit.problem.domain.finite else area.points)
     if belief is not None:
         panels |= {"agent's mean": belief[0], "agent's sd": belief[1]}
-    places = _places(figure, len(panels), ground)
+    places = _places(figure, len(panels), area)
     low, high = float(values.min()), float(values.max())
     unit = f" in {scene.bandit.unit}" if scene.bandit.unit else ""
-    for i, (axes, (title, shown)) in enumerate(zip(places, panels.items(), strict=False)):
+    for i, (axes, (title, panel)) in enumerate(zip(places, panels.items(), strict=False)):
         colours: Settings = {"cmap": "viridis", "vmin": low, "vmax": high}
         if title.endswith("sd"):
-            colours = {"cmap": "cividis", "vmin": 0.0, "vmax": max(float(shown.max()), 1e-12)}
-        drawn = _draw_values(axes, ground, shown, colours)
-        _draw_bar(figure, axes, drawn, below=len(panels) > 1 and not ground.wide)
+            colours = {"cmap": "cividis", "vmin": 0.0, "vmax": max(float(panel.max()), 1e-12)}
+        artist = _draw_values(axes, area, panel, colours)
+        _draw_bar(figure, axes, artist, below=len(panels) > 1 and not area.wide)
         axes.set_title(f"{title}{unit}", fontsize=10, color=INK, loc="left")
         _draw_marks(axes, scene)
-        if i == 0 or not ground.wide:
-            axes.set_xlabel(ground.names[0], fontsize=9)
-    places[0].set_ylabel(ground.names[1], fontsize=9)
+        if i == 0 or not area.wide:
+            axes.set_xlabel(area.names[0], fontsize=9)
+    places[0].set_ylabel(area.names[1], fontsize=9)
     if len(panels) == 1:
         _draw_regret(places[1], scene)
     figure.legend(*places[0].get_legend_handles_labels(), ncols=3, **LEGEND)
 
 
-def _ground(scene: Scene) -> tuple[Ground, Array]:
+def _area(scene: Scene) -> tuple[MapArea, Array]:
     """The points at which the function is drawn, and its values there."""
     domain, mapped = scene.bandit.problem.domain, scene.bandit.locations is not None
     if isinstance(domain, Arms):
@@ -199,26 +199,26 @@ def _ground(scene: Scene) -> tuple[Ground, Array]:
         grid = None if mapped else domain.axes
         if grid is not None and min(len(axis) for axis in grid) == 1:
             grid = None
-        return Ground(scene.at(actions), grid, names), scene.function(actions)
+        return MapArea(scene.at(actions), grid, names), scene.function(actions)
     axes = tuple(np.linspace(low, high, COARSE) for low, high in domain.span.T)
     points = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
-    return Ground(points, axes, ("$x_1$", "$x_2$")), scene.function(points)
+    return MapArea(points, axes, ("$x_1$", "$x_2$")), scene.function(points)
 
 
-def _places(figure: Figure, maps: int, ground: Ground) -> list[Axes]:
+def _places(figure: Figure, maps: int, area: MapArea) -> list[Axes]:
     """Panels that fill the canvas: a map and a curve, or three maps."""
-    shares = [min(1.0, max(0.5, 0.55 / (ground.ratio or 1.0))), 0.6]
+    shares = [min(1.0, max(0.5, 0.55 / (area.ratio or 1.0))), 0.6]
     layout = "AB"
     if maps > 1:
-        layout, shares = ("AB;AC", [2.1, 1.0]) if ground.wide else ("ABC", [1.0, 1.0, 1.0])
+        layout, shares = ("AB;AC", [2.1, 1.0]) if area.wide else ("ABC", [1.0, 1.0, 1.0])
     places = list(figure.subplot_mosaic(layout, width_ratios=shares).values())
     for i, axes in enumerate(places[:maps]):
-        if ground.ratio is None:
+        if area.ratio is None:
             axes.set_box_aspect(1.0)
         else:
             axes.set_aspect("equal")
         axes.spines[:].set_visible(False)
-        labelled = i == 0 or ground.wide
+        labelled = i == 0 or area.wide
         axes.tick_params(labelsize=8, color=GREY, labelleft=labelled)
         axes.use_sticky_edges = False
         axes.xaxis.set_major_locator(MaxNLocator(5 if i == 0 else 3, steps=STEPS))
@@ -226,35 +226,37 @@ def _places(figure: Figure, maps: int, ground: Ground) -> list[Axes]:
     return places
 
 
-def _draw_values(axes: Axes, ground: Ground, values: Array, colours: Settings) -> Collection:
+def _draw_values(axes: Axes, area: MapArea, values: Array, colours: Settings) -> Collection:
     """Draw values as an image of a grid or as dots, with a margin around them."""
-    drawn: Collection
-    if ground.grid is not None:
-        image = values.reshape([len(axis) for axis in ground.grid]).T
-        drawn = axes.pcolormesh(*ground.grid, image, shading="nearest", **colours)
+    artist: Collection
+    if area.grid is not None:
+        image = values.reshape([len(axis) for axis in area.grid]).T
+        artist = axes.pcolormesh(*area.grid, image, shading="nearest", **colours)
     else:
         size = float(np.clip(6000 / len(values), 12, 100))
         looks: Settings = {"s": size, "edgecolor": GREY, "lw": 0.3, **colours}
-        east, north = ground.points.T
-        drawn = axes.scatter(east, north, c=values, **looks)
+        east, north = area.points.T
+        artist = axes.scatter(east, north, c=values, **looks)
     axes.margins(MARGIN)
-    return drawn
+    return artist
 
 
-def _draw_bar(figure: Figure, axes: Axes, drawn: Collection, below: bool) -> None:
+def _draw_bar(figure: Figure, axes: Axes, artist: Collection, below: bool) -> None:
     """Draw the colour bar of a map, below it or to its right at the same height."""
     if below:
-        bar = figure.colorbar(drawn, ax=axes, location="bottom", fraction=0.05, pad=0.02, aspect=25)
+        bar = figure.colorbar(
+            artist, ax=axes, location="bottom", fraction=0.05, pad=0.02, aspect=25
+        )
     else:
-        bar = figure.colorbar(drawn, cax=axes.inset_axes((1.02, 0.0, 0.03, 1.0)))
+        bar = figure.colorbar(artist, cax=axes.inset_axes((1.02, 0.0, 0.03, 1.0)))
     bar.ax.tick_params(labelsize=8)
     bar.outline.set_visible(False)
 
 
 def _draw_marks(axes: Axes, scene: Scene) -> None:
     """Mark the actions, those of the last round, and the optimum."""
-    if scene.seen:
-        before, last = scene.at(scene.actions), scene.at(scene.seen[-1].actions)
+    if scene.history:
+        before, last = scene.at(scene.actions), scene.at(scene.history[-1].actions)
         looks: Settings = {"s": 9, "color": "white", "edgecolor": INK, "lw": 0.4}
         axes.scatter(before[:, 0], before[:, 1], label="actions so far", **looks)
         for label, ring in (("", {**RING, "edgecolor": "white", "lw": 3.2}), ("last round", RING)):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Settings, finite_array, whole
 from gpbandits_env.domains import Arms, Box, clock, two_corners
 from gpbandits_env.envs.bandit import Bandit
-from gpbandits_env.envs.declaration import Arguments, Maker
+from gpbandits_env.envs.declaration import Arguments, EntryPoint
 from gpbandits_env.envs.task import default_kernel
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
@@ -281,11 +281,11 @@ def contexts_of(spec: ContextSpec) -> Arms | Box:
     )
 
 
-StaticGP = Maker(StaticGPArguments)
+StaticGP = EntryPoint(StaticGPArguments)
 StaticGPVector = StaticGP.vector
-MarkovGP = Maker(MarkovGPArguments)
+MarkovGP = EntryPoint(MarkovGPArguments)
 MarkovGPVector = MarkovGP.vector
-Drifting = Maker(DriftingArguments)
+Drifting = EntryPoint(DriftingArguments)
 DriftingVector = Drifting.vector
-Contextual = Maker(ContextualArguments)
+Contextual = EntryPoint(ContextualArguments)
 ContextualVector = Contextual.vector

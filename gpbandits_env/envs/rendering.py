@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, Plain, Points, Settings
 from gpbandits_env.envs.bandit import Bandit
-from gpbandits_env.envs.scene import Scene, Seen, text
+from gpbandits_env.envs.scene import ObservedRound, Scene, text
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.rewards.functions import Function
 
@@ -33,13 +33,13 @@ class Viewer:
 
     bandit: Bandit
     mode: str
-    seen: list[Seen] = field(default_factory=list)
+    history: list[ObservedRound] = field(default_factory=list)
     agent: Any = None
     window: "Display | None" = None
 
     def begin(self, bandit: Bandit) -> None:
         """Begin an episode of a bandit."""
-        self.bandit, self.seen = bandit, []
+        self.bandit, self.history = bandit, []
 
     def record(
         self,
@@ -50,10 +50,10 @@ class Viewer:
     ) -> None:
         """Record the observations of a round; the arrays are copied."""
         kept = np.ones(len(actions), dtype=np.bool_) if observed is None else observed
-        self.seen.append(Seen(actions[kept], rewards[kept], regret[kept]))
+        self.history.append(ObservedRound(actions[kept], rewards[kept], regret[kept]))
         if self.bandit.process.moves:
             # Readings of functions of much earlier rounds would be misleading.
-            del self.seen[:-RECENT]
+            del self.history[:-RECENT]
 
     def attach(self, agent: object) -> None:
         """Show this agent's belief; None shows none.
@@ -69,7 +69,7 @@ class Viewer:
         self, function: Function, round_: int, cumulative: float, simple: float
     ) -> str | NDArray[np.uint8] | None:
         """The scene as text ("ansi") or pixels (height, width, 3) ("rgb_array"), or in a window."""
-        scene = Scene(self.bandit, function, round_, cumulative, simple, self.seen, self.agent)
+        scene = Scene(self.bandit, function, round_, cumulative, simple, self.history, self.agent)
         if self.mode == "ansi":
             return text(scene)
         if self.mode == "human":

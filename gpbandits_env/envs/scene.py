@@ -13,7 +13,7 @@ from gpbandits_env.rewards.functions import Function
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedRound:
     """The observations of a round: actions, noisy rewards (k,), regret of each action (k,)."""
 
     actions: Points
@@ -25,7 +25,7 @@ class Seen:
 class Scene:
     """What is shown of an instance after some rounds: its current function and its regrets.
 
-    ``seen`` contains the rounds that are shown, in order. ``agent`` is the attached agent, whose
+    ``history`` contains the rounds that are shown, in order. ``agent`` is the attached agent, whose
     belief is shown, or None.
     """
 
@@ -34,29 +34,29 @@ class Scene:
     round: int
     cumulative: float
     simple: float
-    seen: list[Seen]
+    history: list[ObservedRound]
     agent: Any = None
 
     @property
     def actions(self) -> Points:
         """All actions that are shown."""
-        return np.concatenate([seen.actions for seen in self.seen])
+        return np.concatenate([each.actions for each in self.history])
 
     @property
     def rewards(self) -> Array:
         """All rewards that are shown."""
-        return np.concatenate([seen.rewards for seen in self.seen])
+        return np.concatenate([each.rewards for each in self.history])
 
     @property
     def regret(self) -> Array:
         """The regret of each action that is shown."""
-        return np.concatenate([seen.regret for seen in self.seen])
+        return np.concatenate([each.regret for each in self.history])
 
     @property
     def rounds(self) -> IntArray:
         """The round of each action that is shown."""
-        shown = np.arange(self.round - len(self.seen), self.round) + 1
-        return np.repeat(shown, [len(seen.actions) for seen in self.seen])
+        rounds = np.arange(self.round - len(self.history), self.round) + 1
+        return np.repeat(rounds, [len(each.actions) for each in self.history])
 
     @property
     def best(self) -> Points:
@@ -87,9 +87,9 @@ class Scene:
 def text(scene: Scene) -> str:
     """One line: the round, its actions and rewards, and the regret so far."""
     best = f"best {_action(scene.function.best_action)} worth {scene.function.optimum:.4g}"
-    if not scene.seen:
+    if not scene.history:
         return f"round 0 | no action yet | {best}"
-    last = scene.seen[-1]
+    last = scene.history[-1]
     happened = [
         "actions " + " ".join(_action(action) for action in last.actions),
         "rewards " + " ".join(f"{r:.4g}" for r in last.rewards),

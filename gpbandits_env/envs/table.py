@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, Points, Settings, listed, mapping, numbers, positive, whole
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
-from gpbandits_env.envs.declaration import Arguments, Maker
+from gpbandits_env.envs.declaration import Arguments, EntryPoint
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
 from gpbandits_env.gp.kernels import (
     Empirical,
@@ -281,7 +281,7 @@ def _file(path: str | Path, options: Settings | None) -> Readings:
     return Readings(table.values, table.names)
 
 
-Table = Maker(TableArguments)
+Table = EntryPoint(TableArguments)
 TableVector = Table.vector
-Replay = Maker(ReplayArguments)
+Replay = EntryPoint(ReplayArguments)
 ReplayVector = Replay.vector

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Settings, listed
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.bandit import Bandit
-from gpbandits_env.envs.declaration import Arguments, Maker
+from gpbandits_env.envs.declaration import Arguments, EntryPoint
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel, Matern32, Matern52, kernel_from_dict
 from gpbandits_env.gp.learning import OutputScaling
@@ -205,7 +205,7 @@ def default_kernel(box: Box) -> Kernel:
     return Matern32(float(sides[0]) if same else tuple(sides.tolist()))
 
 
-TaskEnv = Maker(TaskArguments)
+TaskEnv = EntryPoint(TaskArguments)
 TaskEnvVector = TaskEnv.vector
-HighDim = Maker(HighDimArguments)
+HighDim = EntryPoint(HighDimArguments)
 HighDimVector = HighDim.vector

@@ -178,7 +178,7 @@ def test_readings_of_functions_long_gone_are_not_shown():
         env.reset(seed=0)
         for _ in range(RECENT + 5):
             env.step([0])
-        assert len(env._viewer.seen) == kept
+        assert len(env._viewer.history) == kept
 
 
 def test_the_axis_of_a_function_that_drifts_stays_where_it_is(monkeypatch):

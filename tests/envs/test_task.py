@@ -127,7 +127,7 @@ def test_each_episode_has_a_goal_of_its_own():
     goals = []
     for seed in (1, None, 1):
         env.reset(seed=seed)
-        goals.append(tuple(env.unwrapped.function.drawn))
+        goals.append(tuple(env.unwrapped.function.latent))
     assert goals[0] == goals[2] != goals[1]
 
 

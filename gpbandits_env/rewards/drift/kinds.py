@@ -172,8 +172,7 @@ class Rotation(_Fixed):
         place = self.functions * (((t - 1) / self.period) % 1.0)
         i = int(place) % self.functions
         angle = 0.5 * np.pi * (place - int(place))
-        here, there = memory[i], memory[(i + 1) % self.functions]
-        return np.cos(angle) * here + np.sin(angle) * there
+        return np.cos(angle) * memory[i] + np.sin(angle) * memory[(i + 1) % self.functions]
 
 
 @DRIFTS.register("temporal")

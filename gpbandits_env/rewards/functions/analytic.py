@@ -121,8 +121,8 @@ class AnalyticProcess(RewardProcess):
         span = float(np.abs(points).max())
         if self.motion is not None:
             span = self.motion.reach * max(1.0, span)
-        drawn = 1.0 + float(np.abs(self._best).max())
-        span += drawn if self._shift is None else float(np.abs(self._shift).max())
+        largest = 1.0 + float(np.abs(self._best).max())
+        span += largest if self._shift is None else float(np.abs(self._shift).max())
         ends = from_cube(span * np.array([[-1.0], [1.0]]), self.box)
         slack = ROUNDING * max(1.0, abs(self.peak))
         return self._least(len(self._best), float(np.abs(ends).max())), self.peak + slack

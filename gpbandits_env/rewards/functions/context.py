@@ -56,12 +56,10 @@ class ContextPath(RewardPath):
 
     __slots__ = ("_block", "_key", "_path", "_process", "_round", "_slices", "_vector", "function")
 
-    def __init__(
-        self, process: "ContextProcess", drawn: Path | Array, key: tuple[int, ...]
-    ) -> None:
+    def __init__(self, process: "ContextProcess", draw: Path | Array, key: tuple[int, ...]) -> None:
         self._process, self._key, self._round = process, key, 1
-        self._path = drawn if isinstance(drawn, Path) else None
-        self._vector = drawn.values if isinstance(drawn, Path) else drawn
+        self._path = draw if isinstance(draw, Path) else None
+        self._vector = draw.values if isinstance(draw, Path) else draw
         # The functions of a static draw in the contexts so far.
         self._slices: dict[int, Function] = {}
         self._block = -1, np.empty(0)

@@ -168,11 +168,11 @@ class Boston(Task):
     def prepare(self) -> None:
         split()
 
-    def values(self, points: Array, drawn: Array) -> Array:
+    def values(self, points: Array, latent: Array) -> Array:
         losses = [validation_loss(round(p[0]), p[1], p[2], p[3]) for p in points.tolist()]
         return -(np.sqrt(losses) if self.root else np.array(losses))
 
-    def best(self, drawn: Array) -> Best:
+    def best(self, latent: Array) -> Best:
         """The best settings found by search, as in the paper.
 
         The search was `python benchmarks/task_optimum.py boston --steps 8192 --seed 1`: 4,096 Sobol

@@ -50,10 +50,10 @@ class Analytic(Task):
         ends = zip(box.low.tolist(), box.high.tolist(), strict=True)
         return tuple(Axis(f"x{i}", low, high) for i, (low, high) in enumerate(ends, start=1))
 
-    def values(self, points: Array, drawn: Array) -> Array:
+    def values(self, points: Array, latent: Array) -> Array:
         return self._function(points)
 
-    def best(self, drawn: Array) -> Best:
+    def best(self, latent: Array) -> Best:
         """The stated maximum of the function: in closed form to 1e-9, or as its source states."""
         function = self._function
         return Best(np.array(function.best_action), function.optimum, function.accuracy)

@@ -123,7 +123,7 @@ class MnistLogistic(Task):
     def prepare(self) -> None:
         split_of(self.digits)
 
-    def values(self, points: Array, drawn: Array) -> Array:
+    def values(self, points: Array, latent: Array) -> Array:
         return np.array([self._accuracy(*point) for point in points.tolist()])
 
     def _accuracy(self, rate: float, batch: float, dropout: float, l2: float) -> float:
@@ -132,7 +132,7 @@ class MnistLogistic(Task):
         read = (data.held_inputs @ weights).argmax(axis=1)
         return float((read == data.held_targets).mean())
 
-    def best(self, drawn: Array) -> Best:
+    def best(self, latent: Array) -> Best:
         """The best of 9,144 searched points, to within ten digits; for MNIST, the bound 1."""
         if self.digits == "small":
             return Best(np.array(FOUND), FOUND_ACCURACY, WITHIN)

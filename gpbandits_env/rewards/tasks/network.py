@@ -167,10 +167,10 @@ class OutputWeights(Task):
     def prepare(self) -> None:
         digits()
 
-    def values(self, points: Array, drawn: Array) -> Array:
+    def values(self, points: Array, latent: Array) -> Array:
         return np.array([-self._loss(p.reshape(self.hidden, CLASSES)) for p in points])
 
-    def best(self, drawn: Array) -> Best:
+    def best(self, latent: Array) -> Best:
         """The lower bound 0 of a loss, so that regret is the validation loss, as the paper plots.
 
         The action is W2 after Adam has trained it with all other weights for 20 epochs; its loss is

@@ -12,17 +12,17 @@ from gpbandits_env.rewards.tasks.task import Task
 class TaskFunction(Function):
     """A task with the result of `Task.draw` for an episode; points are in its box or the cube."""
 
-    __slots__ = ("drawn", "scaled", "task")
+    __slots__ = ("latent", "scaled", "task")
 
-    def __init__(self, task: Task, drawn: Array, scaled: bool) -> None:
-        self.task, self.drawn, self.scaled = task, frozen(np.array(drawn)), scaled
-        best = task.best(self.drawn)
+    def __init__(self, task: Task, latent: Array, scaled: bool) -> None:
+        self.task, self.latent, self.scaled = task, frozen(np.array(latent)), scaled
+        best = task.best(self.latent)
         action = task.coordinates.to_cube(best.action[None])[0] if scaled else best.action
         self.best_action, self.optimum = frozen(np.array(action)), best.optimum
         self.accuracy = best.accuracy
 
     def __call__(self, actions: Points) -> Array:
-        return self.task.values(self.natural(actions), self.drawn)
+        return self.task.values(self.natural(actions), self.latent)
 
     def natural(self, actions: Points) -> Array:
         """Checked actions (m, d) in natural units, with integer coordinates rounded."""
@@ -30,7 +30,7 @@ class TaskFunction(Function):
         return axes.rounded(axes.natural(actions) if self.scaled else actions)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.task, self.drawn, self.scaled)
+        return type(self), (self.task, self.latent, self.scaled)
 
 
 class NoisyTaskFunction(TaskFunction):
@@ -40,7 +40,7 @@ class NoisyTaskFunction(TaskFunction):
 
     def noisy(self, actions: Points, rng: np.random.Generator) -> Array:
         """The rewards (m,) of checked actions, with the noise of the task itself."""
-        return self.task.noisy(self.natural(actions), self.drawn, rng)
+        return self.task.noisy(self.natural(actions), self.latent, rng)
 
 
 class TaskProcess(StaticProcess):
@@ -66,19 +66,19 @@ class TaskProcess(StaticProcess):
         self._kept: Function | None = None
 
     def draw(self, rng: np.random.Generator) -> Function:
-        drawn = self.task.draw(rng)
-        if drawn.size:
-            return self._built(drawn)
+        latent = self.task.draw(rng)
+        if latent.size:
+            return self._built(latent)
         if self._kept is None:
-            self._kept = self._built(drawn)
+            self._kept = self._built(latent)
         return self._kept
 
     def bounds(self) -> tuple[float, float]:
         return self.task.bounds()
 
-    def _built(self, drawn: Array) -> Function:
+    def _built(self, latent: Array) -> Function:
         kind = NoisyTaskFunction if self.task.noise_inside else TaskFunction
-        function = kind(self.task, drawn, self.scaled)
+        function = kind(self.task, latent, self.scaled)
         if self.domain.finite:
             return ArmFunction(function(self.domain.span))
         return function

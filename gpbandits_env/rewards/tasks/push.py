@@ -147,20 +147,20 @@ class Push(Task):
         """The goal, (2,)."""
         return rng.uniform(-TABLE, TABLE, size=2) if self.goal is None else np.array(self.goal)
 
-    def values(self, points: Array, drawn: Array) -> Array:
-        return self._rewards(points, drawn, np.zeros((len(points), 2)))
+    def values(self, points: Array, latent: Array) -> Array:
+        return self._rewards(points, latent, np.zeros((len(points), 2)))
 
-    def noisy(self, points: Array, drawn: Array, rng: np.random.Generator) -> Array:
-        return self._rewards(points, drawn, NOISE_SD * rng.standard_normal((len(points), 2)))
+    def noisy(self, points: Array, latent: Array, rng: np.random.Generator) -> Array:
+        return self._rewards(points, latent, NOISE_SD * rng.standard_normal((len(points), 2)))
 
-    def best(self, drawn: Array) -> Best:
+    def best(self, latent: Array) -> Best:
         """The upper bound 5 of a disc at its goal, and a push that brings the disc there.
 
         The push goes straight through the disc to the goal, with the flat side of the hand ahead,
         from a distance found by bisection. Its shortfall is the accuracy: below 1e-3 for nearly
         every goal. Cost: about 25 pushes, once per goal.
         """
-        action, value = _straight(self.turned, float(drawn[0]), float(drawn[1]))
+        action, value = _straight(self.turned, float(latent[0]), float(latent[1]))
         return Best(np.array(action), REACHED, REACHED - value)
 
     def bounds(self) -> tuple[float, float]:

@@ -67,14 +67,14 @@ class RampLoss(Task):
     def prepare(self) -> None:
         _signed(self.data)
 
-    def values(self, points: Array, drawn: Array) -> Array:
+    def values(self, points: Array, latent: Array) -> Array:
         weights = points[:, :-1]
         margins = points @ _signed(self.data).T
         np.subtract(1.0, margins, out=margins)
         loss = np.clip(margins, 0.0, 1.0 - self.s, out=margins).sum(axis=1)
         return -(0.5 * np.einsum("ij,ij->i", weights, weights) + self.cost * loss)
 
-    def best(self, drawn: Array) -> Best:
+    def best(self, latent: Array) -> Best:
         """The best weights found by the concave-convex procedure, and a bound on their error.
 
         The hinge loss is an upper bound on the ramp loss and equals it if no pattern lies beyond s.
@@ -88,7 +88,7 @@ class RampLoss(Task):
         process.
         """
         action, lower = _solved(self.cost, self.s, self.bound, self.data)
-        value = float(self.values(action[None], drawn)[0])
+        value = float(self.values(action[None], latent)[0])
         return Best(action, value, max(0.0, -value - lower))
 
     def bounds(self) -> tuple[float, float]:

@@ -138,19 +138,22 @@ class Task(ABC):
         return
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """The random quantities of an episode, drawn at each reset; by default there are none."""
+        """The latent quantities of an episode, drawn at each reset; by default there are none."""
         return np.zeros(0)
 
     @abstractmethod
-    def values(self, points: Array, drawn: Array) -> Array:
-        """The noiseless values (n,) of points (n, d) in natural units, with rounded integers."""
+    def values(self, points: Array, latent: Array) -> Array:
+        """The noiseless values (n,) of points (n, d) in natural units, with rounded integers.
 
-    def noisy(self, points: Array, drawn: Array, rng: np.random.Generator) -> Array:
+        ``latent`` is the result of `draw`.
+        """
+
+    def noisy(self, points: Array, latent: Array, rng: np.random.Generator) -> Array:
         """The values (n,) with the noise of the task itself; noiseless by default."""
-        return self.values(points, drawn)
+        return self.values(points, latent)
 
     @abstractmethod
-    def best(self, drawn: Array) -> Best:
+    def best(self, latent: Array) -> Best:
         """What is known about the maximum; an override documents its method and its accuracy."""
 
     @abstractmethod

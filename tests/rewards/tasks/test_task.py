@@ -70,17 +70,17 @@ def test_a_task_is_small_to_pickle_before_it_is_prepared(name):
 def test_a_task_keeps_its_word(name, prepared):
     """Values lie within the bounds, none beats the optimum, and the best action is worth it."""
     task = prepared(make_task(name))
-    drawn = task.draw(np.random.default_rng(0))
-    best, box = task.best(drawn), task.coordinates.box
+    latent = task.draw(np.random.default_rng(0))
+    best, box = task.best(latent), task.coordinates.box
     low, high = task.bounds()
     points = np.vstack([box.sample(np.random.default_rng(1), 2), box.high])
     points = np.vstack([task.coordinates.rounded(points), box.check(best.action[None])])
-    values = task.values(points, drawn)
+    values = task.values(points, latent)
     assert values.shape == (4,)
     assert ((low <= values) & (values <= high)).all()
     assert (values <= best.optimum + best.accuracy).all()
     assert abs(best.optimum - values[-1]) <= best.accuracy
-    assert task.values(points[2:0:-1], drawn) == pytest.approx(values[2:0:-1], rel=1e-9)
+    assert task.values(points[2:0:-1], latent) == pytest.approx(values[2:0:-1], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["ackley", "rosenbrock"])
@@ -134,14 +134,14 @@ class Bowl(Task):
     def axes(self):
         return (Axis("n", 0, 10, "integer"), Axis("rate", 0.01, 1, "log"))
 
-    def values(self, points, drawn):
-        return -((points[:, 0] - drawn[0]) ** 2) - (np.log10(points[:, 1]) + 1) ** 2
+    def values(self, points, latent):
+        return -((points[:, 0] - latent[0]) ** 2) - (np.log10(points[:, 1]) + 1) ** 2
 
     def draw(self, rng):
         return np.array([float(rng.integers(11))])
 
-    def best(self, drawn):
-        return Best(np.array([drawn[0], 0.1]), 0.0, 1e-12)
+    def best(self, latent):
+        return Best(np.array([latent[0], 0.1]), 0.0, 1e-12)
 
     def bounds(self):
         return -101.0, 0.0
@@ -155,7 +155,7 @@ def test_a_task_of_ones_own(monkeypatch):
     assert (
         first["noiseless_rewards"][0]
         == first["noiseless_rewards"][1]
-        == -((5 - env.unwrapped.function.drawn[0]) ** 2)
+        == -((5 - env.unwrapped.function.latent[0]) ** 2)
     )
     best = env.step([first["best_action"]] * 2)[-1]
     assert best["regret"] == pytest.approx([0.0, 0.0], abs=1e-12)
@@ -170,10 +170,10 @@ class Ridge(Task):
     height: float = 1.0
     axes = (Axis("x", -1.0, 2.0),)
 
-    def values(self, points, drawn):
+    def values(self, points, latent):
         return self.height - np.abs(points[:, 0])
 
-    def best(self, drawn):
+    def best(self, latent):
         return Best(np.zeros(1), self.height, 0.0)
 
     def bounds(self):
