@@ -57,21 +57,20 @@ class Episode:
 
     def values(self, actions: Points, observed: BoolArray | None) -> Array:
         """The noiseless values (m,) of checked actions; those observed (None: all) on the clock."""
-        function = self.path.function
         if observed is None or self._looked_up or observed.all():
-            started = perf_counter()
-            values = valued(function, actions)
-            if self.inside is None:  # otherwise the observed rewards are not the values
-                self.seconds += perf_counter() - started
-            return values
+            return self._timed(actions)
         values = np.empty(len(actions))
         if observed.any():
-            started = perf_counter()
-            values[observed] = valued(function, actions[observed])
-            if self.inside is None:
-                self.seconds += perf_counter() - started
+            values[observed] = self._timed(actions[observed])
         for i in np.flatnonzero(~observed).tolist():
-            values[i] = self._alone(function, actions[i : i + 1])
+            values[i] = self._alone(actions[i : i + 1])
+        return values
+
+    def _timed(self, actions: Points) -> Array:
+        started = perf_counter()
+        values = valued(self.path.function, actions)
+        if self.inside is None:  # otherwise the observed rewards are not the values
+            self.seconds += perf_counter() - started
         return values
 
     def noisy(self, actions: Points, observed: BoolArray | None) -> Array:
@@ -83,21 +82,20 @@ class Episode:
         self.seconds += perf_counter() - started
         return rewards
 
-    def _alone(self, function: Function, point: Points) -> float:
+    def _alone(self, point: Points) -> float:
         """The value of one skipped point (1, d).
 
         The point is evaluated on its own. So a cached value is identical to a new evaluation, and
         losing the cache changes nothing.
         """
         if self._moves:
-            return float(valued(function, point)[0])
+            return float(valued(self.path.function, point)[0])
         key = point.tobytes()
-        value = self._memo.get(key)
-        if value is None:
+        if key not in self._memo:
             if len(self._memo) >= REMEMBERED:
                 self._memo.clear()
-            value = self._memo[key] = float(valued(function, point)[0])
-        return value
+            self._memo[key] = float(valued(self.path.function, point)[0])
+        return self._memo[key]
 
 
 def valued(function: Function, actions: Points) -> Array:

@@ -1,8 +1,8 @@
 """Draws of a Gaussian process: StaticGP-v0, MarkovGP-v0 and Drifting-v0."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,6 @@ from gpbandits_env.rewards.functions import (
 )
 
 DEFAULT_KERNEL = {"type": "se", "lengthscale": 0.2}
-DEFAULT_GRID = (50, 50)
 ContextSpec: TypeAlias = int | Sequence[int] | Settings | Arms | Box
 
 
@@ -60,6 +59,7 @@ class GPArguments(Arguments):
     batch_size: int = 1
     sampler: str = "auto"
     features: int = 1024
+    default_grid: ClassVar[int | tuple[int, ...]] = (50, 50)
 
     def covariance(self) -> Kernel:
         """The kernel."""
@@ -72,16 +72,14 @@ class GPArguments(Arguments):
             raise InvalidInput(f"give only one of grid, arms and box, got {' and '.join(given)}")
         if given not in ([], ["grid"]) and not (self.low is None and self.high is None):
             raise InvalidInput(f"low and high belong to a grid, but {given[0]} was given")
-        if self.box is not None:
-            return self.box if isinstance(self.box, Box) else Box(*two_corners(self.box))
-        arms, grid = self.arms, self.grid
-        if isinstance(arms, Arms):
-            return arms
+        box, arms, grid = self.box, self.arms, self.grid
+        if box is not None:
+            return box if isinstance(box, Box) else Box(*two_corners(box))
+        if arms is not None:
+            return arms if isinstance(arms, Arms) else Arms(finite_array(arms, "arms"))
         if isinstance(grid, Arms):
             return grid
-        if arms is not None:
-            return Arms(finite_array(arms, "arms"))
-        shape = DEFAULT_GRID if grid is None else grid
+        shape = self.default_grid if grid is None else grid
         low, high = low if self.low is None else self.low, high if self.high is None else self.high
         return Arms.grid(shape, low, high)
 
@@ -218,6 +216,7 @@ class ContextualArguments(GPArguments):
     contexts: ContextSpec = 10
     sequence: ArrayLike | None = None
     epsilon: float = 0.0
+    default_grid: ClassVar[int | tuple[int, ...]] = 50
 
     def bandit(self) -> Bandit:
         domain, kernel, contexts = self.domain(), self.covariance(), contexts_of(self.contexts)
@@ -235,11 +234,6 @@ class ContextualArguments(GPArguments):
             *(drift, self.sampler, self.features),
         )
         return Bandit(problem, process, self.noise_var)
-
-    def domain(self, low: ArrayLike = 0.0, high: ArrayLike = 1.0) -> Arms | Box:
-        if self.grid is None and self.arms is None and self.box is None:
-            return replace(self, grid=50).domain()
-        return super().domain(low, high)
 
     def _rows(self, contexts: Arms | Box) -> ArrayLike | None:
         """The contexts in order; None if they are drawn."""

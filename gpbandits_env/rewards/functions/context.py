@@ -13,6 +13,7 @@ from gpbandits_env.rewards.functions.function import ArmFunction, Function
 from gpbandits_env.rewards.functions.gp import ANYTHING, BoxFunction, GPOnArms, GPOnBox, gp_on
 from gpbandits_env.rewards.functions.maximum import BoxMaximum
 from gpbandits_env.rewards.functions.process import RewardPath, RewardProcess
+from gpbandits_env.seeding import Streams
 
 # So many contexts are drawn ahead.
 BLOCK = 256
@@ -44,20 +45,29 @@ class Contexts:
             if not len(self.table):
                 raise InvalidInput("the sequence of contexts is empty")
 
-    def block(self, key: tuple[int, ...], number: int) -> Points:
-        """The contexts of some rounds, (`BLOCK`,) or (`BLOCK`, q), which depend on the key."""
+    def block(self, streams: Streams, number: int) -> Points:
+        """The contexts of some rounds, (`BLOCK`,) or (`BLOCK`, q)."""
         if self.table is None:
-            return self.domain.sample(np.random.default_rng([*key, number]), BLOCK)
+            return self.domain.sample(streams.at(number), BLOCK)
         return self.table[np.arange(number * BLOCK, (number + 1) * BLOCK) % len(self.table)]
 
 
 class ContextPath(RewardPath):
     """The functions x -> f_t(x, z_t) of an episode."""
 
-    __slots__ = ("_block", "_key", "_path", "_process", "_round", "_slices", "_vector", "function")
+    __slots__ = (
+        "_block",
+        "_path",
+        "_process",
+        "_round",
+        "_slices",
+        "_streams",
+        "_vector",
+        "function",
+    )
 
-    def __init__(self, process: "ContextProcess", draw: Path | Array, key: tuple[int, ...]) -> None:
-        self._process, self._key, self._round = process, key, 1
+    def __init__(self, process: "ContextProcess", draw: Path | Array, streams: Streams) -> None:
+        self._process, self._streams, self._round = process, streams, 1
         self._path = draw if isinstance(draw, Path) else None
         self._vector = draw.values if isinstance(draw, Path) else draw
         # The functions of a static draw in the contexts so far.
@@ -68,7 +78,7 @@ class ContextPath(RewardPath):
     def context(self, t: int) -> Points:
         number, row = divmod(t - 1, BLOCK)
         if number != self._block[0]:
-            self._block = number, self._process.contexts.block(self._key, number)
+            self._block = number, self._process.contexts.block(self._streams, number)
         return self._block[1][row : row + 1].copy()
 
     def advance(self) -> None:
@@ -135,10 +145,10 @@ class ContextProcess(RewardProcess):
         return BoxFunction(fixed, vector, best, accuracy)
 
     def begin(self, rng: np.random.Generator) -> ContextPath:
-        key = tuple(rng.integers(0, 2**63, 4).tolist())
-        if self.drift is None:
-            return ContextPath(self, self.draws.vectors(rng, 1)[0], key)
-        return ContextPath(self, Path(self.drift, self.draws.vectors, rng), key)
+        streams, vectors = Streams(rng), self.draws.vectors
+        drift = self.drift
+        draw = vectors(rng, 1)[0] if drift is None else Path(drift, vectors, rng)
+        return ContextPath(self, draw, streams)
 
     def bounds(self) -> tuple[float, float]:
         if self.drift is None or self.drift.keeps_marginal:

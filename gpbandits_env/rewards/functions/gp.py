@@ -138,8 +138,6 @@ class GPOnBox(_GPDraws):
 class DriftPath(RewardPath):
     """A path of GP draws, as reward functions."""
 
-    __slots__ = ("_path", "_read", "function")
-
     def __init__(self, path: Path, read: Callable[[Array], Function]) -> None:
         self._path, self._read = path, read
         self.function = read(path.values)

@@ -60,8 +60,6 @@ class RewardProcess(ABC):
 class StaticPath(RewardPath):
     """The same function in every round."""
 
-    __slots__ = ("function",)
-
     def __init__(self, function: Function) -> None:
         self.function = function
 
@@ -85,8 +83,6 @@ class StaticProcess(RewardProcess):
 class RoundPath(RewardPath):
     """A path whose function of round t is ``at(t)``."""
 
-    __slots__ = ("_at", "_round", "function")
-
     def __init__(self, at: Callable[[int], Function]) -> None:
         self._at, self._round, self.function = at, 1, at(1)
 
@@ -97,8 +93,6 @@ class RoundPath(RewardPath):
 
 class ReplayPath(RewardPath):
     """Some rows of a table, in order."""
-
-    __slots__ = ("_order", "_process", "_round", "function", "rounds")
 
     def __init__(self, process: "ReplayProcess", order: IntArray) -> None:
         self._process, self._order, self._round = process, order, 0

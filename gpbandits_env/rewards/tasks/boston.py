@@ -152,18 +152,15 @@ class Boston(Task):
     """
 
     root: bool = False
+    axes = (
+        Axis("nodes", 1, UNITS, "integer"),
+        Axis("learning rate", 0.001, 0.1),
+        Axis("weight decay", 0.1, 0.5),
+        Axis("momentum", 0.1, 0.5),
+    )
 
     def __post_init__(self) -> None:
         flag(self.root, "root")
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:
-        return (
-            Axis("nodes", 1, UNITS, "integer"),
-            Axis("learning rate", 0.001, 0.1),
-            Axis("weight decay", 0.1, 0.5),
-            Axis("momentum", 0.1, 0.5),
-        )
 
     def prepare(self) -> None:
         split()

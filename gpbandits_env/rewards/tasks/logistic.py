@@ -20,12 +20,6 @@ EPOCHS = 2
 HELD_OUT = 1000  # of the 5,000
 # One seed for the split, the shuffling and the dropout, so that an evaluation has no noise.
 SEED = 0
-AXES = (
-    Axis("learning rate", 1e-3, 1.0, "log"),
-    Axis("batch size", 8.0, 512.0, "log"),  # rounded to an integer
-    Axis("dropout", 0.0, 0.8),
-    Axis("l2", 1e-6, 1.0, "log"),
-)
 DIGITS = ("small", "mnist")
 # Found by `python benchmarks/task_optimum.py mnist-logistic --points 1024 --steps 3000 --seed 1`
 # (Sobol points of the scaled box, then a random local search from the best ten, which ended at
@@ -112,13 +106,15 @@ class MnistLogistic(Task):
     """
 
     digits: str = "small"
+    axes = (
+        Axis("learning rate", 1e-3, 1.0, "log"),
+        Axis("batch size", 8.0, 512.0, "log"),  # rounded to an integer
+        Axis("dropout", 0.0, 0.8),
+        Axis("l2", 1e-6, 1.0, "log"),
+    )
 
     def __post_init__(self) -> None:
         one_of(self.digits, DIGITS, "selection of digits")
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:
-        return AXES
 
     def prepare(self) -> None:
         split_of(self.digits)

@@ -67,18 +67,15 @@ class TaskProcess(StaticProcess):
 
     def draw(self, rng: np.random.Generator) -> Function:
         latent = self.task.draw(rng)
-        if latent.size:
-            return self._built(latent)
-        if self._kept is None:
-            self._kept = self._built(latent)
-        return self._kept
+        if self._kept is not None and not latent.size:
+            return self._kept
+        kind = NoisyTaskFunction if self.task.noise_inside else TaskFunction
+        function: Function = kind(self.task, latent, self.scaled)
+        if self.domain.finite:
+            function = ArmFunction(function(self.domain.span))
+        if not latent.size:
+            self._kept = function
+        return function
 
     def bounds(self) -> tuple[float, float]:
         return self.task.bounds()
-
-    def _built(self, latent: Array) -> Function:
-        kind = NoisyTaskFunction if self.task.noise_inside else TaskFunction
-        function = kind(self.task, latent, self.scaled)
-        if self.domain.finite:
-            return ArmFunction(function(self.domain.span))
-        return function
