@@ -46,13 +46,13 @@ def test_a_copy_continues_the_very_run(new, copied, actions_for, play, same, pas
     copies[9] = copied(copies[7])
     assert same(steps[8:10], play(copies[9], actions[7:9]))
     for t, each in copies.items():
-        assert each.unwrapped.np_random_seed == new_seed(env, 6)
+        assert each.unwrapped.np_random_seed == seeds_of(env, 6)
         assert same(steps[t + 1 :], play(each, actions[t:]))
         assert same(after, [each.reset(), *play(each, actions[:5])])
 
 
-def new_seed(env, seed):
-    """The seed of an environment, or of each instance of a vector environment."""
+def seeds_of(env, seed):
+    """The seed of an environment, or those of the instances of a vector environment."""
     return tuple(seed + i for i in range(env.num_envs)) if hasattr(env, "num_envs") else seed
 
 
