@@ -1,13 +1,15 @@
 """Maps between the points of an agent's posterior and the actions of the problem."""
 
 import zlib
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import IntArray, Points, whole
+from gpbandits_env.agents.part import Part
+from gpbandits_env.arrays import Array, IntArray, Points, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.samplers import sobol
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
@@ -16,27 +18,65 @@ from gpbandits_env.seeding import child
 MOST = 2**24
 
 
-class ActionMap:
+class ActionMap(Part):
     """The identity: the posterior is on the problem's own domain.
 
     Args:
         inner: the problem on the posterior's domain: domain, kernel, noise and prior mean.
-        fingerprint: a number that differs between agents with different seeds; 0 if the map has no
-            randomness.
 
     Attributes:
         identity: whether `actions` and `points` return their argument.
+        moves: whether the map changes in every round; see `reach`.
+        fingerprint: a number that differs between agents with different seeds; 0 if the map has no
+            randomness.
+        through: the map whose image is searched, in the posterior's domain; None for all of it.
     """
 
     identity: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+    fingerprint = 0
+    through: Any = None
 
-    def __init__(self, inner: Problem, fingerprint: int = 0) -> None:
-        self.inner, self.fingerprint = inner, fingerprint
+    def __init__(self, inner: Problem) -> None:
+        self.inner = inner
+
+    @property
+    def data_domain(self) -> Domain:
+        """The domain of the points of the data."""
+        return self.inner.domain
 
     @property
     def shown(self) -> Domain:
         """The domain on which a belief is shown."""
         return self.inner.domain
+
+    def shown_points(self, actions: Points | None) -> Points | None:
+        """The points of `shown` for checked actions; on arms, all of them.
+
+        Raises:
+            InvalidInput: points are given on arms.
+        """
+        if not self.shown.finite:
+            return None if actions is None else self.points(actions)
+        if actions is not None:
+            raise InvalidInput("the posterior of this agent is on arms: leave out the points")
+        return np.arange(len(self.shown.span))
+
+    def enter(self, context: Points | None, search: Any) -> None:
+        """Go to a context, (1,) or (1, q), and let a search choose among the actions in it."""
+        return
+
+    def kernel(self, kernel: Kernel) -> Kernel:
+        """The kernel of the posterior, for that of the model."""
+        return kernel
+
+    def coordinates(self, points: Points) -> Points:
+        """The points of the posterior's domain for those of the data."""
+        return points
+
+    def reach(self, t: int, points: Points, rewards: Array) -> None:
+        """Go to round t, given the points and the rewards that count; called if the map moves."""
+        return
 
     def placed(self, points: Points) -> Points:
         """The arms or points of the posterior's domain for those of `shown`."""
@@ -70,7 +110,8 @@ class ContextMap(ActionMap):
 
     def __init__(self, base: ActionMap, contexts: Domain) -> None:
         self.base, self.contexts = base, contexts
-        super().__init__(base.inner.replaced(contexts=contexts).joint, base.fingerprint)
+        super().__init__(base.inner.replaced(contexts=contexts).joint)
+        self.fingerprint = base.fingerprint
         self.context: Points | None = None
         domain = base.inner.domain
         # The number of contexts (1,), if the posterior is on arms. NumPy takes half as long with an
@@ -84,6 +125,18 @@ class ContextMap(ActionMap):
     @property
     def shown(self) -> Domain:
         return self.base.inner.domain
+
+    def enter(self, context: Points | None, search: Any) -> None:
+        if context is None:
+            raise InvalidInput(
+                "the problem has contexts: give one by ask(context=...) or tell(..., context=...)"
+            )
+        self.context = context
+        if self._count is not None:
+            search.among = slice(context.item(), None, self.contexts.size)
+        else:
+            free = np.full(self.shown.dim, np.nan)
+            search.fix(self.inner.domain, np.concatenate([free, self.contexts.points(context)[0]]))
 
     def actions(self, points: Points) -> Points:
         if self._count is not None:
@@ -156,7 +209,8 @@ class CandidateMap(ActionMap):
 
     def __init__(self, problem: Problem, arms: Arms) -> None:
         self.arms = arms
-        super().__init__(problem.replaced(domain=arms), zlib.crc32(arms.coordinates.tobytes()))
+        super().__init__(problem.replaced(domain=arms))
+        self.fingerprint = zlib.crc32(arms.coordinates.tobytes())
         self._index = {point.tobytes(): i for i, point in enumerate(arms.coordinates)}
 
     def actions(self, points: Points) -> Points:

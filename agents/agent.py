@@ -51,6 +51,7 @@ class Agent(Displayed, ABC):
         problem: as given.
         rng: as given.
         round: the number of rounds observed so far.
+        clock: the time of the next round: 0 for round 1, and a round takes one unit.
         pending: the actions that were announced by `expect` and whose rewards have not arrived.
     """
 
@@ -70,7 +71,7 @@ class Agent(Displayed, ABC):
         self.context: Points | None = None
         self.problem = problem
         self.rng = rng
-        self.round = 0
+        self.round, self.clock = 0, 0.0
         self.pending: list[Played] = []
         self._policy = Policy(self)
 
@@ -157,6 +158,7 @@ class Agent(Displayed, ABC):
         self.enter(context)
         self._learn(*given)
         self.round += 1
+        self.clock += 1.0
         if self.pending:
             self._lose()
 
@@ -191,10 +193,10 @@ class Agent(Displayed, ABC):
         checked = domain.check(actions)
         nothing = np.zeros(len(checked))
         played, _ = domain.observations(checked, nothing, observed, 1)
-        notes = self._notes(played, context)
+        notes, time = self._notes(played, context), self.clock
         self.tell(checked, nothing, observed=np.zeros(len(checked), dtype=np.bool_))
         self.pending += [
-            Played(self.round, np.array(action), note)
+            Played(self.round, np.array(action), note, time)
             for action, note in zip(played, notes, strict=True)
         ]
 
@@ -316,7 +318,7 @@ class Agent(Displayed, ABC):
 
     def reset(self) -> None:
         """Forget all observations; the generator is not reset."""
-        self.round = 0
+        self.round, self.clock = 0, 0.0
         self.pending, self.context = [], None
 
     def predict(
@@ -340,6 +342,7 @@ class Agent(Displayed, ABC):
         """
         state = {
             "round": self.round,
+            "clock": self.clock,
             "rng": copy.deepcopy(self.rng.bit_generator.state),
             "pending": [tuple(played) for played in self.pending],
         }
@@ -370,13 +373,13 @@ class Agent(Displayed, ABC):
 
     def _restore(self, state: State) -> None:
         self.rng.bit_generator.state = copy.deepcopy(state["rng"])
-        self.round = int(state["round"])
+        self.round, self.clock = int(state["round"]), float(state["clock"])
         self.context = None
         if state.get("context") is not None:
             self.enter(state["context"])
         self.pending = [
-            Played(whole(t, "round"), np.array(action), None if note is None else np.array(note))
-            for t, action, note in state["pending"]
+            Played(whole(t, "round"), np.array(at), None if note is None else np.array(note), when)
+            for t, at, note, when in state["pending"]
         ]
 
     @property

@@ -90,12 +90,26 @@ class EmbeddedMap(ActionMap):
 
     identity: ClassVar[bool] = False
 
-    def __init__(self, problem: Problem, through: BoxMap) -> None:
-        self._map = through
-        kernel = kernel_on_y(problem.kernel, through.scaling, through.embedding.stretch)
-        inner = problem.replaced(domain=through.small, kernel=kernel)
-        super().__init__(inner, through.fingerprint)
+    def __init__(self, problem: Problem, embedding: Embedding) -> None:
+        assert isinstance(problem.domain, Box)
+        self._box = problem.domain
+        self.enter(embedding)
+        kernel = kernel_on_y(problem.kernel, self._map.scaling, embedding.stretch)
+        super().__init__(problem.replaced(domain=self._map.small, kernel=kernel))
+
+    def enter(self, embedding: Embedding) -> None:
+        """Use an embedding, which has the same small box as the one before."""
+        self._map = BoxMap(embedding, self._box)
         self._chosen: dict[bytes, Array] = {}
+
+    @property
+    def embedding(self) -> Embedding:
+        """The embedding, a map into [-1, 1]^D."""
+        return self._map.embedding
+
+    @property
+    def fingerprint(self) -> int:  # type: ignore[override]
+        return self._map.fingerprint
 
     def actions(self, points: Array) -> Array:
         lifted = self._map.lift(points)

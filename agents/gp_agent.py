@@ -1,49 +1,37 @@
-"""An agent composed of a posterior, an acquisition, a search, a batch rule and its data."""
+"""An agent composed of data, a model, an acquisition, a search and a batch rule."""
 
-import math
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.acquisitions.functions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round, acquisition_for
-from gpbandits_env.agents.action_map import (
-    ActionMap,
-    ContextMap,
-    action_map_for,
-    check_own_search,
-)
 from gpbandits_env.agents.agent import Agent
-from gpbandits_env.agents.batch import Batch, rule_for
+from gpbandits_env.agents.batch import rule_for
 from gpbandits_env.agents.batch.base import rolled_back
-from gpbandits_env.agents.data.compression import Budget, compression_for
-from gpbandits_env.agents.data.forgetting import Fade, Forgetting, drift_of, forgetting_for
-from gpbandits_env.agents.data.learning import Learning, learning_for
-from gpbandits_env.agents.data.log import ObservationLog
+from gpbandits_env.agents.data.columns import Data
+from gpbandits_env.agents.data.compression import compression_for
+from gpbandits_env.agents.data.conditioned import START, Arrived, Conditioned
+from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
-from gpbandits_env.agents.search import ArmSearch, SearchSpec, search_for
-from gpbandits_env.arrays import Array, Plain, Points, Settings, State, positive
-from gpbandits_env.domains import Arms
+from gpbandits_env.agents.part import Part, Seen, observes
+from gpbandits_env.agents.parts import Parts
+from gpbandits_env.agents.search import Search
+from gpbandits_env.arrays import Array, Plain, Points, State, numbers, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.posterior import ArmPosterior, Posterior, posterior_for, posterior_kind
-from gpbandits_env.gp.temporal import TemporalKernel
+from gpbandits_env.gp.posterior import Posterior, posterior_for
 from gpbandits_env.problem import Problem
-
-# A Nystrom posterior and a temporal kernel need arms. In a box, this is the default number of
-# candidates.
-USUAL_CANDIDATES = 1024
-# The value of epsilon before the first fit, if it is learned and the problem does not state it.
-FIRST_EPSILON = 0.01
 
 
 class GPAgent(Agent):
     """Chooses the actions with the best score; a batch rule chooses several per round.
 
-    An algorithm is a subclass whose constructor states its parts. Every such agent has the settings
-    below. They can be combined; an unsupported combination raises an error.
+    An algorithm is a subclass that declares in `PARTS` what it is composed of. Every such agent has
+    the settings of `Parts`. They can be combined; an unsupported combination raises an error.
 
     Departures of all such agents: 1. equal scores go to the lowest index, so that under a constant
     prior the first action is arm 0 (up to rounding); if no score distinguishes actions in floating
@@ -55,143 +43,106 @@ class GPAgent(Agent):
     Args:
         problem: the domain, the model and the batch size.
         rng: the agent's generator.
-        acquisition: the score of actions: an acquisition, or a rule that makes one in each round;
-            None for an algorithm that draws posterior samples instead.
-        action_map: for an algorithm whose posterior is not on the problem's domain.
-        forgetting: for an algorithm that forgets by a rule of its own.
-        posterior: the representation of the posterior. On arms "auto" takes the cheaper of "rows"
-            (dense) and "coefficients". "nystrom", or {"type": "nystrom", "qbar": 5.0}, is the
-            posterior of BKB: after each round its dictionary is redrawn and includes each past
-            point with probability min(1, qbar sigma~^2). It does not support epsilon, and in a box
-            it needs candidates, by default 1024.
-        epsilon: if given, the correlation with past data decays at this rate (see
-            `data.forgetting`).
-        temporal: if given, the covariance in time, as a dict (see `temporal`): {"type": "periodic",
-            "period": 24.0}, ... Rounds are one unit of time apart. A Markov kernel is epsilon. In a
-            box the others need candidates, by default 1024.
-        reset_every: if given, all data are discarded after each block of this many rounds; if
-            rewards are pending then, when the first reward of the next block arrives.
-        history: if given, the number of last rows of the problem's history (`Problem.history`), one
-            round apart, that the agent observes before round 1.
-        window: if given, only the data of this many last rounds are used.
-        compress: if given, the posterior uses only informative observations (see
-            `data.compression`). A rule as a dict, {"type": "constant", "epsilon": 1e-4} or
-            {"type": "horizon", "alpha": 0.5}, or a number, which is a constant epsilon. Other
-            observations count as a round but are dropped, also for a window and for fits.
-        candidates: in a box, the number of points to choose among; by default the whole box is
-            searched.
-        search: how a box is searched, as a dict (see `search`).
-        batch: the batch rule, by name or as a dict (see `batch`). By default actions are chosen
-            one after the other by hallucinated variance; without an acquisition, each maximizes
-            its own posterior sample.
-        learn: if given, hyperparameters are fitted to the rewards at intervals:
-            {"every": 10, "what": ["lengthscale", "variance", "noise_var", "epsilon"], ...}, or
-            True for those of the kernel and the noise variance (see `data.learning`). `learned`
-            lists the fits.
-        standardize: whether the mean and the scale of the rewards are unknown. The problem's model
-            is then that of rewards with mean 0 and variance 1.
+        acquisition: the score of actions, instead of that of `PARTS`.
+        settings: see `Parts`.
 
     Attributes:
-        posterior: the posterior on ``action_map.inner.domain``.
-        log: the observations that forgetting, late rewards and fits need; often none.
+        data: what was observed, in order of arrival.
+        pace: the time that a round takes, by default 1.
+        action_map: the map between actions and points of the posterior's domain.
+        search: the search for actions.
         duplicates: the number of observed actions that repeated another one of the same round.
     """
 
-    posterior: Posterior
+    PARTS: ClassVar[Parts] = Parts()
     uses_contexts = True
     # Whether the algorithm assumes a function that drifts, whatever its settings are.
     assumes_drift = False
-    # The factor of an observation's weight per round of its age.
-    discount = 1.0
+    search: Any  # a `Search`; an algorithm knows which one
 
-    # The agent is composed here, so there is one parameter per part.
     def __init__(
         self,
         problem: Problem,
         rng: np.random.Generator,
-        acquisition: AcquisitionRule | Acquisition | None,
-        action_map: ActionMap | None = None,
-        forgetting: Forgetting | None = None,
-        *,
-        posterior: Settings | str = "auto",
-        epsilon: float | None = None,
-        temporal: TemporalKernel | Settings | None = None,
-        reset_every: int | None = None,
-        window: int | None = None,
-        history: int | None = None,
-        compress: Settings | Budget | float | None = None,
-        candidates: int | None = None,
-        search: SearchSpec = None,
-        batch: Batch | None = None,
-        learn: Learning | Settings | Sequence[str] | bool | None = None,
-        standardize: bool = False,
+        acquisition: AcquisitionRule | Acquisition | None = None,
+        /,
+        **settings: Any,
     ) -> None:
         super().__init__(problem, rng)
-        learning = learning_for(learn, standardize)
-        epsilon, moving = drift_of(epsilon, temporal)
-        if learning is not None and learning.drifts and epsilon is None:
-            epsilon = FIRST_EPSILON if problem.epsilon is None else problem.epsilon
-        drifts = {"epsilon": epsilon, "temporal": moving}
-        self._kind = posterior_kind(posterior, [k for k, v in drifts.items() if v is not None])
-        needs_arms = self._kind["type"] == "nystrom" or moving is not None
-        if needs_arms and candidates is None:
-            candidates = USUAL_CANDIDATES
-        # Whether the search is that of the whole domain, so that coordinates can be fixed.
-        self.fixes_coordinates = action_map is None and candidates is None
-        self.action_map = action_map or action_map_for(problem, candidates, rng)
-        if action_map is not None:
-            check_own_search(problem, candidates)
+        parts = self.PARTS.given(settings, type(self).__name__)
+        learning = learning_for(parts.learn, parts.standardize)
+        epsilon, temporal = parts.drift(problem, learning)
+        self._discount = 1.0 if parts.discount is None else parts.discount
+        self.keep = parts.keep_for(epsilon, temporal, learning)
+        self._kind = parts.kind_for(epsilon, temporal)
+        needs_arms = self._kind["type"] == "nystrom" or temporal is not None
+        self.action_map = parts.map_for(problem, rng, self.keep, self, needs_arms)
         inner = self.action_map.inner
-        self.forgetting = forgetting_for(epsilon, reset_every, window, moving, forgetting)
-        model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, moving)
-        self.refit = None if learning is None else self._refit(learning, model)
-        self._history = problem.last_rows(history)[-(window or 0) :]
-        self.log = self._new_log(learning)
-        self._compress = compress
-        self.compression = compression_for(compress, problem)
-        self.posterior = self._prior(model)
-        actions = None if problem.contexts is None else self.action_map.shown
-        self.search = search_for(inner.domain, search, rng, actions=actions)
-        self.rule = acquisition_for(acquisition, problem, inner)
-        if batch is None:
-            batch = "thompson" if acquisition is None else "hallucinate"
-        self.batch = rule_for(batch)
-        self.batch.check(self.rule, problem)
-        self.duplicates = 0
-        self._observe_history()
-
-    def _new_log(self, learning: Learning | None) -> ObservationLog:
-        """An empty log that keeps what forgetting, late rewards and fits need."""
+        model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, temporal)
+        self.data = Data(self.action_map.data_domain)
+        data, keep, mapped = self.data, self.keep, self.action_map
+        self.refit = None
         if learning is not None:
-            return ObservationLog(None, max(learning.last, learning.window), self._drawn_in)
-        if self.forgetting is None:
-            return ObservationLog(0)
-        late = self.problem.max_delay is not None
-        kept = self.forgetting.rounds_late if late else self.forgetting.rounds
-        return ObservationLog(kept and kept + len(self._history))
+            self.refit = Refit(learning, model, data, keep, mapped, problem.reward_sd)
+        self.compression = compression_for(parts.compress, problem)
+        self._given = model
+        self.conditioned = Conditioned(data, keep, mapped, self._prior, model)
+        self.search = parts.search_for(problem, self.action_map, rng, self.keep)
+        # Whether the search is that of the whole domain, so that coordinates can be fixed.
+        self.fixes_coordinates = not parts.is_local and self.action_map.shown == problem.domain
+        given = parts.rule() if acquisition is None else acquisition
+        self.rule = acquisition_for(given, problem, inner, self.search)
+        self.batch = rule_for(parts.batch or ("thompson" if self.rule is None else "hallucinate"))
+        self.batch.check(self.rule, problem)
+        self._history = problem.last_rows(parts.history)[-(parts.window or 0) :]
+        self._observers = [part for part in self.parts if observes(part)]
+        self._follows = type(self.search).follow is not Search.follow
+        self._plans = type(self.search).first_points is not Search.first_points
+        self._begin()
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """The parts that may remember, in the order in which they observe."""
+        return self.keep, self.action_map, self.search
+
+    @property
+    def posterior(self) -> Any:
+        """The posterior on ``action_map.inner.domain``, given the data that count now."""
+        return self.conditioned.posterior
+
+    def _begin(self) -> None:
+        """The state before any data but the history."""
+        self.pace, self.duplicates = 1.0, 0
+        for part in self.parts:
+            part.begin()
+        for age, row in zip(range(len(self._history), 0, -1), self._history, strict=True):
+            self.data.add(np.arange(len(row)), row, 1.0 - age, START - age)
+        self._condition()
 
     def _facts(self) -> Plain:
         facts = {**super()._facts(), "n_observations": self.posterior.size}
-        if self.refit is not None:
-            model = self.refit.model
-            facts |= {"kernel": model.kernel, "noise_var": model.noise_var}
-        return facts
+        model = self.conditioned.model
+        return facts | {"kernel": model.kernel, "noise_var": model.noise_var}
 
     def check(self) -> None:
-        now = self.next_round()
         if self.batch.draws_samples:
-            now.search.check_samples(now.posterior)
+            self.search.check_samples(self.posterior)
+
+    @property
+    def forgets(self) -> bool:
+        """Whether data count less with time, or stop counting."""
+        return self.keep.forgets or self.conditioned.ages
 
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""
         return Round(
-            self.posterior,
+            self.conditioned.posterior,
             self.search,
             self.rule,
             self.rng,
             self.problem.batch_size,
             self.round + 1,
-            self.log.best_reward if self.refit is None else self.log.best_given,
+            self.conditioned.best_given,
         )
 
     def acquisition(self) -> Acquisition:
@@ -200,15 +151,18 @@ class GPAgent(Agent):
 
     def choose(self) -> Points:
         """The next actions as points of the posterior's domain, (m,) or (m, d)."""
-        return self.batch.choose(self.next_round())
+        first = None
+        if self._plans:
+            first = self.search.first_points(self.posterior, self.problem.batch_size)
+        return self.batch.choose(self.next_round()) if first is None else first
 
     def ask(self, context: ArrayLike | None = None) -> Points:
         self.enter(context)
         self.search.renew()
-        late = self._pending_points() if self.pending else ()
-        if len(late):
+        pending = self._pending_points() if self.pending else ()
+        if len(pending):
             with rolled_back(self.posterior):
-                self.posterior.hallucinate(late)
+                self.posterior.hallucinate(pending)
                 points = self.choose()
         else:
             points = self.choose()
@@ -216,21 +170,9 @@ class GPAgent(Agent):
 
     def enter(self, context: ArrayLike | None) -> None:
         if context is None and (self.problem.contexts is None or self.context is not None):
-            return  # in most rounds
+            return
         super().enter(context)
-        mapped, search, entered = self.action_map, self.search, self.context
-        assert isinstance(mapped, ContextMap)
-        if entered is None:
-            raise InvalidInput(
-                "the problem has contexts: give one by ask(context=...) or tell(..., context=...)"
-            )
-        mapped.context, contexts = entered, mapped.contexts
-        if isinstance(search, ArmSearch) and isinstance(contexts, Arms):
-            search.among = slice(entered.item(), None, contexts.size)
-        else:
-            free = np.full(mapped.shown.dim, np.nan)
-            point = np.concatenate([free, contexts.points(entered)[0]])
-            search.fix(mapped.inner.domain, point)
+        self.action_map.enter(self.context, self.search)
 
     def tell(
         self,
@@ -241,71 +183,33 @@ class GPAgent(Agent):
         noise_var: ArrayLike | None = None,
     ) -> None:
         own = None if noise_var is None else self._own_noise(noise_var, rewards, observed)
-        points, values = self._received(actions, rewards, observed, context)
-        self.posterior.learn(points, self._drawn_in(values), own)
+        played, values = self.problem.domain.observations(actions, rewards, observed, 1)
+        points = self._placed(played, context)
+        arrived = self._add(points, values, self.round + 1.0, self.clock, own)
         self.round += 1
+        self.clock += self.pace
         if self.pending:
             self._lose()
-        self.log.append(self.round, points, values, own)
         if len(points) > 1:
             self.duplicates += len(points) - len(np.unique(points, axis=0))
-        if self.forgetting is not None:
-            self.forgetting.advance(self.round, self.posterior, self.log)
-            if self._outdated and not self.pending:
-                self.posterior.forget()
+        if self._observers:
+            self._show(played, points, values, np.full(len(values), float(self.round)))
+        self._condition(arrived)
         if self.refit is not None:
             self._learn_model()
 
-    def expect(
-        self,
-        actions: ArrayLike,
-        observed: ArrayLike | None = None,
-        context: ArrayLike | None = None,
-    ) -> None:
-        if self.forgetting is not None and self.problem.max_delay is None:
-            raise InvalidInput(
-                "an agent that forgets learns from a late reward in the round of its action, and "
-                "has to keep its data for that: give the problem or the agent max_delay, the "
-                "largest number of rounds by which a reward is late"
-            )
-        super().expect(actions, observed, context)
-
-    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:
-        """The points of the posterior's domain: an embedding keeps only those of its last call."""
-        return [np.array(point) for point in self._placed(actions, context)]
-
-    def _pending_points(self) -> Points:
-        """The points of pending actions, (k,) or (k, d), except those of discarded rounds."""
-        first = 0.0 if self.forgetting is None or self._outdated else self.log.first_round
-        known = [p.note for p in self.pending if p.note is not None and p.round >= first]
-        return np.array(known)
-
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        known = [i for i, p in enumerate(played) if p.note is not None]
-        if not known:
-            return
-        points, values = np.array([played[i].note for i in known]), rewards[known]
-        rounds = np.array([played[i].round for i in known])
-        if self._outdated and rounds.max() >= self.log.first_round:
-            self.posterior.forget()
-        if not self.compression.off:
-            passed = self.compression.informative(self.posterior, points)
-            points, values, rounds = points[passed], values[passed], rounds[passed]
-        if self.forgetting is None:
-            self.posterior.learn(points, self._drawn_in(values))
-            self.log.append(self.round, points, values)
-            return
-        for t in np.unique(rounds).tolist():
-            self.log.insert(t, points[rounds == t], values[rounds == t])
-        if self.log.best_reward > -math.inf:
-            self.posterior.forget()
-            self.log.replay(self.posterior)
-
-    @property
-    def _outdated(self) -> bool:
-        """Whether the posterior has data that the log has discarded; see `Forgetting.advance`."""
-        emptied = self.forgetting is not None and self.log.best_reward == -math.inf
-        return emptied and len(self.posterior.observed) > 0
+        rounds = np.array([float(p.round) for p in played])
+        points = np.array([p.note for p in played])
+        for t in np.unique(rounds[rounds >= self.keep.stage]).tolist():
+            mine = rounds == t
+            time = next(p.time for p in played if p.round == t)
+            self._add(points[mine], rewards[mine], t, time, None)
+        if self._observers:
+            self._show(np.array([p.action for p in played]), points, rewards, rounds)
+        self._condition()
+        if self.refit is not None and self.refit.repeat(rounds):
+            self._use_model()
 
     def prior_data(
         self,
@@ -313,38 +217,90 @@ class GPAgent(Agent):
         rewards: ArrayLike,
         context: ArrayLike | None = None,
         noise_var: ArrayLike | None = None,
+        rounds: ArrayLike | None = None,
     ) -> None:
+        """Observe data known before the next round; no round is counted, and no time passes.
+
+        Args:
+            actions: (k,) arms or (k, d) points, k >= 1.
+            rewards: (k,) noisy rewards.
+            context: the context of all of them; by default that of the last `ask`.
+            noise_var: as in `tell`.
+            rounds: (k,) the rounds in which they were observed, at most 0 for those before round
+                1, one unit of time apart; by default they are data of the present.
+        Raises:
+            InvalidInput: as in `tell`. The agent is unchanged.
+        """
         own = self._own_noise(noise_var, rewards)
-        points, values = self._received(actions, rewards, None, context)
-        self.posterior.learn(points, self._drawn_in(values), own)
-        self.log.append_known(points, values, own)
+        played, values = self.problem.domain.observations(actions, rewards, None, 1)
+        now = np.full(len(values), self.round + 0.5)
+        of = now if rounds is None else numbers(rounds, "rounds")
+        if of.shape != values.shape:
+            raise InvalidInput(f"rounds must have shape {values.shape}, got {of.shape}")
+        points = self._placed(played, context)
+        for t in np.unique(of).tolist():
+            mine, time = of == t, self.clock if rounds is None else float(t)
+            noise = None if own is None else own[mine]
+            self._add(points[mine], values[mine], t, time, noise)
+        if self._observers:
+            self._show(played, points, values, of)
+        self._condition()
         self._learn_model(len(points))
 
-    @property
-    def takes_noise(self) -> bool:
-        """Whether rewards may have noise of variances of their own: not if data are dropped."""
-        kept = self.forgetting is None and self.compression.off
-        return kept and self.posterior.takes_noise
+    def _add(
+        self, points: Points, rewards: Array, round_: float, time: float, noise_var: Array | None
+    ) -> Arrived:
+        """Add observations to the data if they are informative; bedi2022, eq. (2.12)."""
+        if not self.compression.off:
+            placed = self.action_map.coordinates(points)
+            passed = self.compression.informative(self.posterior, placed)
+            points, rewards = points[passed], rewards[passed]
+        self.data.add(points, rewards, round_, time, noise_var)
+        return points, rewards, noise_var
 
-    def _received(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        observed: ArrayLike | None,
-        context: ArrayLike | None,
-    ) -> tuple[Points, Array]:
-        """The informative observations, checked, as points of the posterior's domain."""
-        points, values = self.problem.domain.observations(actions, rewards, observed, 1)
-        points = self._placed(points, context)
-        if self._outdated and len(points):
-            self.posterior.forget()
-        if self.compression.off:
-            return points, values
-        passed = self.compression.informative(self.posterior, points)
-        return points[passed], values[passed]
+    def _show(self, played: Points, points: Points, values: Array, rounds: Array) -> None:
+        """Show observations to the parts that remember."""
+        now = self.conditioned
+        seen = Seen(
+            played,
+            points,
+            values,
+            now.given(values),
+            rounds,
+            self.round,
+            self.clock,
+            now.posterior,
+            now.best_reward,
+            now.first_round,
+            self.data,
+        )
+        for part in self._observers:
+            part.observe(seen)
+
+    def _condition(self, arrived: Arrived | None = None) -> None:
+        """Bring the posterior and the search to the next round; see `Conditioned.at`."""
+        t = self.round + 1
+        self.conditioned.at(t, self.clock, arrived)
+        if self._follows:
+            self.search.follow(t, self.posterior)
+
+    def _learn_model(self, known: int = 0) -> None:
+        """Fit the model to the data if a fit is due, and use it; see `Refit.update`."""
+        if self.refit is not None and self.refit.update(self.round, known):
+            self._use_model()
+
+    def _use_model(self) -> None:
+        """Condition on the data under the fitted model."""
+        refit = self.refit
+        assert refit is not None
+        self.conditioned.use(
+            refit.model, refit.winsorizer, self.round + 1, self.clock, keeps_prior=refit.keeps_prior
+        )
+        if self._follows:
+            self.search.follow(self.round + 1, self.posterior)
 
     def _placed(self, actions: Points, context: ArrayLike | None) -> Points:
-        """The points of the posterior's domain for checked actions in a context, which is entered.
+        """The points of the data for checked actions in a context, which is entered.
 
         Raises:
             InvalidInput: an action corresponds to none of them, or it is no context. Nothing has
@@ -357,22 +313,31 @@ class GPAgent(Agent):
         self.enter(context)
         return self.action_map.placed(points)
 
+    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:
+        """The points of the data: an embedding keeps only those of its last call."""
+        return [np.array(point) for point in self._placed(actions, context)]
+
+    def _pending_points(self) -> Points:
+        """The points of pending actions, (k,) or (k, d), except those that would not count."""
+        first = self.keep.first(self.round + 1)
+        points = np.array([p.note for p in self.pending if p.round >= first])
+        return self.action_map.coordinates(points) if len(points) else points
+
+    @property
+    def takes_noise(self) -> bool:
+        """Whether rewards may have noise of variances of their own: not if data are dropped."""
+        kept = not self.forgets and self.compression.off
+        return kept and bool(self.posterior.takes_noise)
+
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
         points = self._placed(self.problem.domain.check(actions), None)
-        return self.compression.informative(self.posterior, points, self._pending_points())
+        placed = self.action_map.coordinates(points)
+        return self.compression.informative(self.posterior, placed, self._pending_points())
 
     def wait(self, dt: float) -> None:
         """Let dt > 0 rounds pass without an observation; it has no effect unless data age."""
-        if self.forgetting is not None:
-            self.forgetting.wait(positive(dt, "dt"), self.posterior, self.log)
-
-    def _observe_history(self) -> None:
-        """Condition on the known rounds before the first one."""
-        for row in self._history:
-            points = np.arange(len(row))
-            self.posterior.learn(points, row)
-            self.log.append(0, points, row)
-            self.wait(1.0)
+        self.clock += positive(dt, "dt")
+        self._condition()
 
     @property
     def learned(self) -> list[Plain]:
@@ -381,49 +346,41 @@ class GPAgent(Agent):
 
     def reset(self) -> None:
         super().reset()
-        self.duplicates = 0
-        self.posterior.forget()
-        self.log.clear()
+        self.data.clear()
         if self.refit is not None:
-            self.refit.clear()
-            self._use(self.refit.model)
-        self._observe_history()
+            self.refit.begin()
+        self.conditioned.reset(self._given)
+        self._begin()
 
     def snapshot(self) -> State:
         own = {
-            "posterior": None if self._is_in_log else self.posterior.snapshot(),
-            "log": self.log.snapshot(),
-            "action_map": self.action_map.fingerprint,
+            "seeded": [self.action_map.fingerprint, self.search.fingerprint],
+            "data": self.data.snapshot(),
+            "conditioned": self.conditioned.snapshot(),
+            "parts": [part.state() for part in self.parts],
             "duplicates": self.duplicates,
         }
         if self.refit is not None:
-            own["refit"] = self.refit.snapshot()
+            own["refit"] = self.refit.state()
         return super().snapshot() | own
 
-    @property
-    def _is_in_log(self) -> bool:
-        """Whether the posterior on arms follows from the log: it may take far less storage."""
-        kept = self.forgetting is None and sum(self.log.calls) == self.posterior.size > 0
-        return kept and isinstance(self.posterior, ArmPosterior) and not self.posterior.hallucinated
-
     def _restore(self, state: State) -> None:
-        if state["action_map"] != self.action_map.fingerprint:
+        self.data.restore(state["data"])
+        for part, saved in zip(self.parts, state["parts"], strict=True):
+            part.restore(saved)
+        if list(state["seeded"]) != [self.action_map.fingerprint, self.search.fingerprint]:
             raise InvalidInput(
                 "the snapshot is of an agent with another seed, which has other points: restore it "
                 "into an agent made with that seed"
             )
-        self.log.clear()
+        model, winsorize = self._given, None
         if self.refit is not None:
             self.refit.restore(state["refit"])
-            self._use(self.refit.model)
-        self.log.restore(state["log"])
-        if state["posterior"] is None:
-            self.posterior.forget()
-            self.log.repeat(self.posterior)
-        else:
-            self.posterior.restore(state["posterior"])
+            model, winsorize = self.refit.model, self.refit.winsorizer
+        self.conditioned.restore(state["conditioned"], model, winsorize, int(state["round"]) + 1)
         self.duplicates = int(state["duplicates"])
         super()._restore(state)
+        self.search.follow(self.round + 1, self.posterior)
 
     def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:
         """Posterior mean and standard deviation, two new arrays (n,).
@@ -436,25 +393,18 @@ class GPAgent(Agent):
         Raises:
             InvalidInput: points are given on arms, or lie outside the box.
         """
-        domain = self.action_map.shown
-        if isinstance(self.action_map, ContextMap) and self.context is None:
+        mapped = self.action_map
+        at = mapped.shown_points(None if points is None else self.problem.domain.check(points))
+        if at is None or (self.problem.contexts is not None and self.context is None):
             return None
-        if domain.finite:
-            if points is not None:
-                raise InvalidInput("the posterior of this agent is on arms: leave out the points")
-            at: Points = np.arange(len(domain.span))
-        elif points is None:
-            return None
-        else:
-            at = self.action_map.points(self.problem.domain.check(points))
-        mean, var = self.posterior.moments(self.action_map.placed(at))
+        mean, var = self.posterior.moments(mapped.coordinates(mapped.placed(at)))
         return mean, np.sqrt(var)
 
     def _prior(self, model: Model) -> Posterior:
         """The posterior under a model before any data."""
         return posterior_for(
             self.action_map.inner.domain,
-            model.kernel,
+            self.action_map.kernel(model.kernel),
             model.noise_var,
             model.prior_mean,
             self._kind["type"],
@@ -462,43 +412,5 @@ class GPAgent(Agent):
             horizon=self.problem.horizon,
             rng=self.rng,
             temporal=model.temporal,
-            discount=self.discount,
+            discount=self._discount,
         )
-
-    def _refit(self, learning: Learning, given: Model) -> Refit:
-        """The fits of the model, which start from the problem's on the posterior's domain."""
-        return Refit(learning, given, self.action_map.inner.domain, self.problem.reward_sd)
-
-    def _learn_model(self, known: int = 0) -> None:
-        """Fit the model to the log if a fit is due, and use it; see `Refit.update`.
-
-        A fit waits while the posterior has data that the log has discarded.
-        """
-        if self.refit is None or self._outdated:
-            return
-        if self.refit.update(self.round, self.log, known):
-            self._use(self.refit.model)
-
-    def _use(self, model: Model) -> None:
-        """Condition on the same data under another model; compression uses its noise variance."""
-        assert self.refit is not None
-        if self.refit.learning.drifts:
-            self.forgetting = Fade(model.epsilon)
-        if self.refit.keeps_prior:
-            self.posterior.forget()
-            if self.posterior.ages:
-                self.log.replay(self.posterior)
-                return
-            for entry in self.log.data:  # round by round, as it was conditioned before
-                self.posterior.learn(entry.points, entry.rewards, entry.noise_var)
-                self.posterior.advance(entry.faded)
-            return
-        self.compression = compression_for(
-            self._compress, self.problem.replaced(noise_var=model.noise_var)
-        )
-        self.posterior = self._prior(model)
-        self.log.replay(self.posterior)
-
-    def _drawn_in(self, rewards: Array) -> Array:
-        """The rewards for the posterior; see `Learning.robust`."""
-        return rewards if self.refit is None else self.refit.drawn_in(rewards)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.agent import Agent
+from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Plain, whole
 from gpbandits_env.errors import InvalidInput, one_of, unknown
 from gpbandits_env.gp.kernels import kernel_from_dict
@@ -105,8 +106,9 @@ def agent_class(name: str | type[Agent]) -> type[Agent]:
 
 def settings_of(name: str | type[Agent]) -> Plain:
     """The settings of an agent with their defaults, without those in `OVERRIDES`."""
-    found: Plain = {}
-    for cls in reversed(agent_class(name).__mro__):
+    agent = agent_class(name)
+    found: Plain = dict(agent.PARTS.settings) if issubclass(agent, GPAgent) else {}
+    for cls in reversed(agent.__mro__):
         if own := cls.__dict__.get("__init__"):
             found |= _keywords(own)
     return found

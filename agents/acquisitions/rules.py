@@ -102,14 +102,14 @@ class ConfidenceBound(AcquisitionRule):
 
     Args:
         beta: a schedule, as an object or a dict, or a number; see `schedules`.
-        factor: a factor of beta_t.
+        rho: a factor of sqrt(beta_t), above 0.
     Source: srinivas2010, eq. (6).
     """
 
     schedule: Schedule
 
-    def __init__(self, beta: Beta, *, factor: float = 1.0) -> None:
-        self._beta, self._factor = beta, factor
+    def __init__(self, beta: Beta, *, rho: float = 1.0) -> None:
+        self._beta, self._factor = beta, positive(rho, "rho") ** 2
         self._block, self._betas = -1, [0.0]
 
     def prepared(self, problem: Problem, arms: int | None) -> Self:
@@ -204,32 +204,44 @@ class Improvement(AcquisitionRule):
         return Augmented(score, posterior.noise_var) if self.augmented else score
 
 
-def rule_named(name: str, beta: Beta | None, searched: Box) -> AcquisitionRule | None:
-    """The acquisition rule for a name.
+@dataclass(frozen=True)
+class Named:
+    """The acquisition of an algorithm that searches part of a box, by name.
 
     Args:
-        name: "ucb"; "ei" or "mpi", with the largest posterior mean at an observed point as the
-            incumbent and a margin of 0 or 0.01; or "ts", for which the rule is None because the
-            agent draws posterior samples.
+        acquisition: "ucb"; "ei" or "mpi", with the largest posterior mean at an observed point as
+            the incumbent and a margin of 0 or 0.01; or "ts", for which the agent draws posterior
+            samples.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the searched box.
-        searched: the box that is searched.
     Raises:
         UnknownName: there is no acquisition of that name.
     """
-    one_of(name, NAMES, "acquisition")
-    if name == "ei":
-        return Improvement("improvement")
-    if name == "mpi":
-        return Improvement("probability", margin=0.01)
-    if name == "ts":
-        return None
-    side = float((searched.high - searched.low).max())
-    theorem = {"type": "continuous", "scale": 0.2, "dim": searched.dim, "r": side}
-    return ConfidenceBound(theorem if beta is None else beta)
+
+    acquisition: str = "ucb"
+    beta: Beta | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.acquisition, NAMES, "acquisition")
+
+    def of(self, search: Search, searched: Box) -> AcquisitionRule | None:
+        """The rule for a search of a box; None for "ts"."""
+        if self.acquisition == "ei":
+            return Improvement("improvement")
+        if self.acquisition == "mpi":
+            return Improvement("probability", margin=0.01)
+        if self.acquisition == "ts":
+            return None
+        side = float((searched.high - searched.low).max())
+        theorem = {"type": "continuous", "scale": 0.2, "dim": searched.dim, "r": side}
+        usual: Beta = search.usual_beta or theorem
+        return ConfidenceBound(usual if self.beta is None else self.beta)
 
 
 def acquisition_for(
-    given: AcquisitionRule | Acquisition | None, problem: Problem, inner: Problem
+    given: AcquisitionRule | Acquisition | Named | None,
+    problem: Problem,
+    inner: Problem,
+    search: Search,
 ) -> AcquisitionRule | None:
     """The acquisition rule of an agent, with what it takes from the problem.
 
@@ -237,10 +249,13 @@ def acquisition_for(
         given: the rule, or an acquisition for every round; None for an agent without one.
         problem: the problem of the agent.
         inner: the problem on the domain of its posterior.
+        search: its search.
     Raises:
         InvalidInput: it is neither; the rule needs what the problem does not state; or the problem
             has contexts and the rule compares rewards of different ones.
     """
+    if isinstance(given, Named):
+        given = given.of(search, getattr(search, "box", inner.domain))
     if given is None:
         return None
     rule = Fixed(given) if isinstance(given, Acquisition) else given

@@ -10,16 +10,14 @@ sigma~, as in bedi2022; 2. beta_t is that of bedi2022, Theorem 3.2, not that of 
 drawn like the others, from the first observations; 5. those of `GPAgent`.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
-from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, Beta
+from gpbandits_env.agents.acquisitions.schedules import THEOREM_1
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import Settings
 from gpbandits_env.gp.posterior.nystrom import QBAR
-from gpbandits_env.problem import Problem
 
 NYSTROM: Settings = {"type": "nystrom", "qbar": QBAR}
 
@@ -36,16 +34,7 @@ class BKBUCB(GPAgent):
         posterior: see `GPAgent`; `qbar` sets the size of the dictionary.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        beta: Beta = THEOREM_1,
-        posterior: Settings | str = NYSTROM,
-        **parts: Any,
-    ) -> None:
-        super().__init__(problem, rng, ConfidenceBound(beta), posterior=posterior, **parts)
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=THEOREM_1), posterior=NYSTROM)
 
 
 class BKBEI(GPAgent):
@@ -57,23 +46,10 @@ class BKBEI(GPAgent):
         posterior: see `GPAgent`; `qbar` sets the size of the dictionary.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        incumbent: str = "observed",
-        margin: float = 0.0,
-        posterior: Settings | str = NYSTROM,
-        **parts: Any,
-    ) -> None:
-        super().__init__(
-            problem,
-            rng,
-            Improvement("improvement", incumbent, margin),
-            posterior=posterior,
-            **parts,
-        )
+    PARTS = Parts(
+        acquisition=partial(Improvement, "improvement", incumbent="observed", margin=0.0),
+        posterior=NYSTROM,
+    )
 
 
 class BKBMPI(GPAgent):
@@ -86,17 +62,7 @@ class BKBMPI(GPAgent):
         posterior: see `GPAgent`; `qbar` sets the size of the dictionary.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        variant: str = "improvement",
-        incumbent: str = "max-mean",
-        margin: float = 0.0,
-        posterior: Settings | str = NYSTROM,
-        **parts: Any,
-    ) -> None:
-        super().__init__(
-            problem, rng, Improvement(variant, incumbent, margin), posterior=posterior, **parts
-        )
+    PARTS = Parts(
+        acquisition=partial(Improvement, variant="improvement", incumbent="max-mean", margin=0.0),
+        posterior=NYSTROM,
+    )

@@ -10,14 +10,15 @@ points.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import Beta
-from gpbandits_env.agents.data.forgetting import Elapse
+from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import USUAL_CANDIDATES, Parts
 from gpbandits_env.arrays import Array, listed
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.model import Model
@@ -50,7 +51,9 @@ class BMAGPUCB(GPAgent):
             chosen.
     """
 
-    posterior: MixturePosterior
+    PARTS = Parts(
+        acquisition=partial(ConfidenceBound, beta=4.0), keep=Keep, candidates=USUAL_CANDIDATES
+    )
 
     def __init__(
         self,
@@ -60,18 +63,16 @@ class BMAGPUCB(GPAgent):
         epsilons: Sequence[float] = EPSILONS,
         switching: float = 0.001,
         trigger: float = 4.0,
-        beta: Beta = 4.0,
-        candidates: int = 1024,
-        **parts: Any,
+        **settings: Any,
     ) -> None:
         self.epsilons = listed(epsilons, "epsilons")
         self._switching, self._trigger = switching, trigger
-        rule = ConfidenceBound(beta)
-        super().__init__(problem, rng, rule, None, Elapse(), candidates=candidates, **parts)
+        super().__init__(problem, rng, **settings)
 
     @property
     def weights(self) -> Array:
-        return self.posterior.weights
+        weights: Array = self.posterior.weights
+        return weights
 
     def _prior(self, model: Model) -> Posterior:
         if self._kind["type"] == "nystrom":

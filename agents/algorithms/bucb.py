@@ -7,15 +7,12 @@ setting `rho`, 1 by default; 2. t in beta_t counts rounds, not actions; 3. the t
 phase of maximum-variance points is optional (batch rule "initialised"); 4. those of `GPAgent`.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5, Beta
+from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import positive
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class BUCB(GPAgent):
@@ -31,14 +28,4 @@ class BUCB(GPAgent):
             deviation can fall within a batch (`theory.rho_bound`).
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        beta: Beta = THEOREM_OVER_5,
-        rho: float = 1.0,
-        **parts: Any,
-    ) -> None:
-        bound = ConfidenceBound(beta, factor=positive(rho, "rho") ** 2)
-        super().__init__(problem, rng, bound, **parts)
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=THEOREM_OVER_5, rho=1.0))

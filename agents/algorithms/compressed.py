@@ -11,16 +11,12 @@ which an arm is first rejected after about 1/(exp(2 epsilon) - 1) = 5000 pulls; 
 (for GP-UCB, beta_t grows).
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
-from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, Beta
-from gpbandits_env.agents.data.compression import Budget
+from gpbandits_env.agents.acquisitions.schedules import THEOREM_1
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Settings
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 EPSILON = 1e-4
 
@@ -37,16 +33,7 @@ class CUB(GPAgent):
         compress: see `GPAgent`.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        beta: Beta = THEOREM_1,
-        compress: Settings | Budget | float | None = EPSILON,
-        **parts: Any,
-    ) -> None:
-        super().__init__(problem, rng, ConfidenceBound(beta), compress=compress, **parts)
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=THEOREM_1), compress=EPSILON)
 
 
 class CEI(GPAgent):
@@ -58,19 +45,10 @@ class CEI(GPAgent):
         compress: see `GPAgent`.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        incumbent: str = "observed",
-        margin: float = 0.0,
-        compress: Settings | Budget | float | None = EPSILON,
-        **parts: Any,
-    ) -> None:
-        super().__init__(
-            problem, rng, Improvement("improvement", incumbent, margin), compress=compress, **parts
-        )
+    PARTS = Parts(
+        acquisition=partial(Improvement, "improvement", incumbent="observed", margin=0.0),
+        compress=EPSILON,
+    )
 
 
 class CMPI(GPAgent):
@@ -83,17 +61,7 @@ class CMPI(GPAgent):
         compress: see `GPAgent`.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        variant: str = "improvement",
-        incumbent: str = "max-mean",
-        margin: float = 0.0,
-        compress: Settings | Budget | float | None = EPSILON,
-        **parts: Any,
-    ) -> None:
-        super().__init__(
-            problem, rng, Improvement(variant, incumbent, margin), compress=compress, **parts
-        )
+    PARTS = Parts(
+        acquisition=partial(Improvement, variant="improvement", incumbent="max-mean", margin=0.0),
+        compress=EPSILON,
+    )

@@ -6,13 +6,8 @@ Assumes: Gaussian noise of known positive variance.
 Departures: 1. the Markov chain has 50 steps (a setting of the batch rule); 2. those of `GPAgent`.
 """
 
-from typing import Any
-
-from numpy.random import Generator
-
-from gpbandits_env.agents.batch import Batch
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class DPPTS(GPAgent):
@@ -26,7 +21,4 @@ class DPPTS(GPAgent):
         batch: a batch rule that draws posterior samples.
     """
 
-    def __init__(
-        self, problem: Problem, rng: Generator, *, batch: Batch = "dpp", **parts: Any
-    ) -> None:
-        super().__init__(problem, rng, None, batch=batch, **parts)
+    PARTS = Parts(batch="dpp")

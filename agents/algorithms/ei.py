@@ -7,13 +7,11 @@ Departures: 1. EI is computed in logarithms (Ament et al. 2023), which leaves th
 (option: "observed"); 3. those of `GPAgent`.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class EI(GPAgent):
@@ -33,15 +31,8 @@ class EI(GPAgent):
             deviation s, against repeated evaluations (Huang et al. 2006).
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        incumbent: str = "posterior-mean",
-        margin: float = 0.0,
-        augmented: bool = False,
-        **parts: Any,
-    ) -> None:
-        rule = Improvement("improvement", incumbent, margin, augmented)
-        super().__init__(problem, rng, rule, **parts)
+    PARTS = Parts(
+        acquisition=partial(
+            Improvement, "improvement", incumbent="posterior-mean", margin=0.0, augmented=False
+        )
+    )

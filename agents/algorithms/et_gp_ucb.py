@@ -9,20 +9,48 @@ data of the round that caused it are kept; 3. in a batch, one surprising reward 
 """
 
 import math
-from typing import Any
+from functools import partial
 
 import numpy as np
-from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
-from gpbandits_env.agents.data.forgetting import Forgetting
-from gpbandits_env.agents.data.log import ObservationLog
+from gpbandits_env.agents.acquisitions.schedules import LOG_TIME
+from gpbandits_env.agents.data.keep import Since
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Array, Points, State
-from gpbandits_env.gp.posterior import Posterior
+from gpbandits_env.agents.part import Seen
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.gp.theory.arguments import probability
-from gpbandits_env.problem import Problem
+
+
+class EventTrigger(Since):
+    """All data but those of the last round are discarded when a reward is surprising.
+
+    Args:
+        delta: the probability of a false event, in (0, 1).
+    Attributes:
+        events: the number of events so far.
+    """
+
+    REMEMBERS = (*Since.REMEMBERS, "events")
+
+    def __init__(self, delta: float) -> None:
+        self.delta = probability(delta)
+        super().__init__()
+
+    def begin(self) -> None:
+        super().begin()
+        self.events = 0
+
+    def observe(self, seen: Seen) -> None:
+        mine, now = seen.rounds == seen.round, seen.round
+        if not mine.any():
+            return
+        since = now - max(1.0, min(seen.first_round, now)) + 1.0  # counts this round
+        rho = 2.0 * math.log(2.0 * (math.pi * since) ** 2 / (6.0 * self.delta))
+        mean, var = seen.posterior.moments(seen.points[mine])
+        bound = math.sqrt(rho) * (np.sqrt(var) + math.sqrt(seen.posterior.noise_var))
+        if np.any(np.abs(seen.given[mine] - mean) > bound):
+            self.start, self.events = float(now), self.events + 1
 
 
 class ETGPUCB(GPAgent):
@@ -44,79 +72,12 @@ class ETGPUCB(GPAgent):
     Source: Brunzema et al. (2022), Algorithm 1.
     """
 
-    forgetting: "EventTrigger"
-
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        delta: float = 0.1,
-        beta: Beta = LOG_TIME,
-        **parts: Any,
-    ) -> None:
-        super().__init__(problem, rng, ConfidenceBound(beta), None, EventTrigger(delta), **parts)
-
-    def _received(self, *given: Any, **named: Any) -> tuple[Points, Array]:
-        points, values = super()._received(*given, **named)
-        rewards = self._drawn_in(values)
-        self.forgetting.look(self.round + 1, self.posterior, self.log, points, rewards)
-        return points, values
+    PARTS = Parts(
+        acquisition=partial(ConfidenceBound, beta=LOG_TIME), keep=partial(EventTrigger, delta=0.1)
+    )
+    keep: EventTrigger
 
     @property
     def events(self) -> int:
         """The number of events so far."""
-        return self.forgetting.events
-
-    def reset(self) -> None:
-        self.forgetting.events = 0
-        super().reset()
-
-    def snapshot(self) -> State:
-        return super().snapshot() | {"events": self.events}
-
-    def _restore(self, state: State) -> None:
-        self.forgetting.events = int(state["events"])
-        super()._restore(state)
-
-
-class EventTrigger(Forgetting):
-    """All data but those of the last round are discarded when a reward is surprising.
-
-    Args:
-        delta: the probability of a false event, in (0, 1).
-    Attributes:
-        events: the number of events so far.
-    """
-
-    rounds = rounds_late = None
-
-    def __init__(self, delta: float) -> None:
-        self.delta = probability(delta)
-        self.events, self._fired = 0, False
-
-    def look(
-        self,
-        round_: int,
-        posterior: Posterior,
-        log: ObservationLog,
-        points: Points,
-        rewards: Array,
-    ) -> None:
-        """Compare rewards of a round with their predictions, before they are observed."""
-        if not len(rewards):
-            self._fired = False
-            return
-        since = round_ - max(1.0, min(log.first_round, round_)) + 1.0  # counts this round
-        rho = 2.0 * math.log(2.0 * (math.pi * since) ** 2 / (6.0 * self.delta))
-        mean, var = posterior.moments(points)
-        bound = math.sqrt(rho) * (np.sqrt(var) + math.sqrt(posterior.noise_var))
-        self._fired = bool(np.any(np.abs(rewards - mean) > bound))
-
-    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
-        if not self._fired:
-            return
-        self._fired, self.events = False, self.events + 1
-        log.keep_last(1)
-        posterior.forget()
-        log.replay(posterior)
+        return self.keep.events

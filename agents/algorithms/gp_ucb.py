@@ -7,6 +7,7 @@ starts maximizes the bound; 3. a batch is chosen by hallucinated variance (see `
 box, beta is 2 where the model is learned.
 """
 
+from functools import partial
 from typing import Any
 
 from numpy.random import Generator
@@ -14,6 +15,7 @@ from numpy.random import Generator
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_OVER_5, Beta
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.problem import Problem
 
 
@@ -31,10 +33,12 @@ class GPUCB(GPAgent):
     Source: srinivas2010, Algorithm 1.
     """
 
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=None))
+
     def __init__(
-        self, problem: Problem, rng: Generator, *, beta: Beta | None = None, **parts: Any
+        self, problem: Problem, rng: Generator, *, beta: Beta | None = None, **settings: Any
     ) -> None:
         if beta is None:
-            learned = not problem.domain.finite and parts.get("learn") not in (None, False)
+            learned = not problem.domain.finite and settings.get("learn") not in (None, False)
             beta = LEARNED if learned else THEOREM_OVER_5
-        super().__init__(problem, rng, ConfidenceBound(beta), **parts)
+        super().__init__(problem, rng, beta=beta, **settings)

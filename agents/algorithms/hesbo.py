@@ -6,18 +6,23 @@ Assumes: the function varies only in a few directions, of any orientation.
 Departures: 1. any acquisition can be used, GP-UCB by default; 2. those of `GPAgent`.
 """
 
-from typing import Any
+from functools import partial
 
 from numpy.random import Generator
 
-from gpbandits_env.agents.acquisitions.rules import rule_named
-from gpbandits_env.agents.acquisitions.schedules import Beta
-from gpbandits_env.agents.action_map import box_of
-from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, HashEmbedding
+from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.embeddings import EmbeddedMap, HashEmbedding
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import whole
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
+
+
+def _hashing(problem: Problem, rng: Generator, keep: Keep, *, d: int) -> EmbeddedMap:
+    dim = problem.domain.dim
+    return EmbeddedMap(problem, HashEmbedding(dim, whole(d, "d"), child(rng)))
 
 
 class HeSBO(GPAgent):
@@ -34,18 +39,6 @@ class HeSBO(GPAgent):
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        d: int = 5,
-        acquisition: str = "ucb",
-        beta: Beta | None = None,
-        **parts: Any,
-    ) -> None:
-        box = box_of(problem, self)
-        self.embedding = HashEmbedding(box.dim, whole(d, "d"), child(rng))
-        through = BoxMap(self.embedding, box)
-        rule = rule_named(acquisition, beta, through.small)
-        super().__init__(problem, rng, rule, EmbeddedMap(problem, through), **parts)
+    PARTS = Parts(
+        acquisition=partial(Named, acquisition="ucb", beta=None), action_map=partial(_hashing, d=5)
+    )

@@ -6,13 +6,9 @@ Departures: those of `GPAgent`. With a constant prior mean, all arms tie in the 
 agent chooses arm 0.
 """
 
-from typing import Any
-
-from numpy.random import Generator
-
 from gpbandits_env.agents.acquisitions import Mean
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class MaxMean(GPAgent):
@@ -21,5 +17,4 @@ class MaxMean(GPAgent):
     .. math:: x_t = \arg\max_x \mu_{t-1}(x)
     """
 
-    def __init__(self, problem: Problem, rng: Generator, **parts: Any) -> None:
-        super().__init__(problem, rng, Mean(), **parts)
+    PARTS = Parts(acquisition=Mean())

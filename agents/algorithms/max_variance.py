@@ -6,13 +6,9 @@ Departures: those of `GPAgent`. In coefficient space, the computed variances of 
 variance may differ by rounding.
 """
 
-from typing import Any
-
-from numpy.random import Generator
-
 from gpbandits_env.agents.acquisitions import Variance
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class MaxVariance(GPAgent):
@@ -21,5 +17,4 @@ class MaxVariance(GPAgent):
     .. math:: x_t = \arg\max_x \sigma_{t-1}(x)
     """
 
-    def __init__(self, problem: Problem, rng: Generator, **parts: Any) -> None:
-        super().__init__(problem, rng, Variance(), **parts)
+    PARTS = Parts(acquisition=Variance())

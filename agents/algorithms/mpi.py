@@ -7,13 +7,11 @@ does not state the incumbent and the margin; they are the largest posterior mean
 point and 0.01; 3. those of `GPAgent`.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class MPI(GPAgent):
@@ -40,14 +38,8 @@ class MPI(GPAgent):
             incumbent itself can have the largest probability of improvement.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        variant: str = "probability",
-        incumbent: str = "posterior-mean",
-        margin: float = 0.01,
-        **parts: Any,
-    ) -> None:
-        super().__init__(problem, rng, Improvement(variant, incumbent, margin), **parts)
+    PARTS = Parts(
+        acquisition=partial(
+            Improvement, variant="probability", incumbent="posterior-mean", margin=0.01
+        )
+    )

@@ -10,21 +10,51 @@ chosen by hallucinated variance, and all its actions come from the same Z_t; 5. 
 sides of any length.
 """
 
-from typing import Any
+from functools import partial
 
 from numpy.random import Generator
 
-from gpbandits_env.agents.acquisitions.rules import Round, rule_named
-from gpbandits_env.agents.acquisitions.schedules import Beta
-from gpbandits_env.agents.action_map import ActionMap, box_of
+from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.search import SearchSpec
+from gpbandits_env.agents.parts import Parts
+from gpbandits_env.agents.search import Search, SearchSpec, search_for
 from gpbandits_env.agents.search.subspaces import Growth, SubspaceSearch
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams
+
+
+def subspace_search(
+    problem: Problem,
+    rng: Generator,
+    keep: Keep,
+    spec: SearchSpec,
+    *,
+    d: int,
+    n0: int,
+    alpha: float,
+    cap: int | None,
+    candidates: int,
+    refine: int,
+    evaluations: int,
+) -> Search:
+    """The search of Z_t, or of the whole box if d = D; the arguments are those of `MSUCB`."""
+    box = problem.domain
+    low_dim = min(whole(d, "d", 0), box.dim)
+    growth = Growth(n0, alpha, cap, candidates, refine, evaluations)
+    if low_dim == box.dim:
+        search = search_for(box, spec, rng)
+    elif spec is not None:
+        raise InvalidInput(
+            "ms-ucb takes the setting search only if d = D: leave search out, and use "
+            "candidates, refine and evaluations"
+        )
+    else:
+        search = SubspaceSearch(box, low_dim, Streams(rng), growth)
+    search.usual_beta = {"type": "subspaces", "subspace_dim": low_dim, "scale": 0.2}
+    return search
 
 
 class MSUCB(GPAgent):
@@ -57,51 +87,21 @@ class MSUCB(GPAgent):
     Source: tranthe2020, Algorithm 1.
     """
 
-    posterior: BoxPosterior
-
-    # There are many parameters because Z_t, its search and the acquisition are all set by keyword.
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        d: int = 5,
-        n0: int = 1,
-        alpha: float = 0.0,
-        cap: int | None = None,
-        candidates: int = 1024,
-        refine: int = 16,
-        evaluations: int = 800,
-        acquisition: str = "ucb",
-        beta: Beta | None = None,
-        search: SearchSpec = None,
-        **parts: Any,
-    ) -> None:
-        box = box_of(problem, self)
-        low_dim = min(whole(d, "d", 0), box.dim)
-        growth = Growth(n0, alpha, cap, candidates, refine, evaluations)
-        mapped = ActionMap(problem)
-        if low_dim < box.dim:
-            if search is not None:
-                raise InvalidInput(
-                    "ms-ucb takes the setting search only if d = D: leave search out, and use "
-                    "candidates, refine and evaluations"
-                )
-            streams = Streams(rng)
-            mapped = ActionMap(problem, streams.fingerprint)
-            search = SubspaceSearch(box, low_dim, streams, growth)
-        if beta is None:
-            beta = {"type": "subspaces", "subspace_dim": low_dim, "scale": 0.2}
-        rule = rule_named(acquisition, beta, box)
-        super().__init__(problem, rng, rule, mapped, search=search, **parts)
-
-    def next_round(self) -> Round:
-        if isinstance(self.search, SubspaceSearch):
-            self.search.reach(self.round + 1, self.posterior)
-        return super().next_round()
+    PARTS = Parts(
+        acquisition=partial(Named, acquisition="ucb", beta=None),
+        own_search=partial(
+            subspace_search,
+            d=5,
+            n0=1,
+            alpha=0.0,
+            cap=None,
+            candidates=1024,
+            refine=16,
+            evaluations=800,
+        ),
+    )
 
     @property
     def subspaces(self) -> int:
         """The number of subspaces |Z_t| in the next round; 0 for d = D."""
-        search = self.next_round().search
-        return search.size if isinstance(search, SubspaceSearch) else 0
+        return self.search.size if isinstance(self.search, SubspaceSearch) else 0

@@ -5,14 +5,11 @@ Assumes: Gaussian noise of known variance.
 Departures: 1. it is the sequential heuristic, not the joint q-point improvement; 2. those of `EI`.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import Improvement
-from gpbandits_env.agents.batch import Batch
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class QEI(GPAgent):
@@ -27,16 +24,9 @@ class QEI(GPAgent):
         batch: a batch rule.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        incumbent: str = "posterior-mean",
-        margin: float = 0.0,
-        augmented: bool = False,
-        batch: Batch = "believer",
-        **parts: Any,
-    ) -> None:
-        rule = Improvement("improvement", incumbent, margin, augmented)
-        super().__init__(problem, rng, rule, batch=batch, **parts)
+    PARTS = Parts(
+        acquisition=partial(
+            Improvement, "improvement", incumbent="posterior-mean", margin=0.0, augmented=False
+        ),
+        batch="believer",
+    )

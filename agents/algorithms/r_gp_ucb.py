@@ -8,14 +8,16 @@ the block; 3. the paper has no late rewards: if some are pending, the old data a
 first reward of the new block arrives.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
+from gpbandits_env.agents.acquisitions.schedules import LOG_TIME
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.theory.time_varying import block_length_matern, block_length_se
 from gpbandits_env.problem import Problem
@@ -33,17 +35,13 @@ class RGPUCB(GPAgent):
     Source: bogunovic2016, Algorithm 1.
     """
 
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=LOG_TIME))
+
     def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        reset_every: int | None = None,
-        beta: Beta = LOG_TIME,
-        **parts: Any,
+        self, problem: Problem, rng: Generator, *, reset_every: int | None = None, **settings: Any
     ) -> None:
         block = paper_block_length(problem) if reset_every is None else reset_every
-        super().__init__(problem, rng, ConfidenceBound(beta), reset_every=block, **parts)
+        super().__init__(problem, rng, reset_every=block, **settings)
 
 
 def paper_block_length(problem: Problem) -> int:

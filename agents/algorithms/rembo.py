@@ -7,20 +7,39 @@ Departures: 1. any acquisition can be used, GP-UCB by default; 2. there is one e
 several interleaved ones; 3. those of `GPAgent`.
 """
 
-from typing import Any
+from functools import partial
 
 from numpy.random import Generator
 
-from gpbandits_env.agents.acquisitions.rules import rule_named
-from gpbandits_env.agents.acquisitions.schedules import Beta
-from gpbandits_env.agents.action_map import ActionMap, box_of
+from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.action_map import ActionMap
+from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, gaussian_embedding
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.search import SearchSpec, search_for
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import one_of
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
+
+
+class ClippedMap(ActionMap):
+    """The posterior is on the points x of the box, of which only the image of a map is searched."""
+
+    def __init__(self, problem: Problem, through: BoxMap) -> None:
+        super().__init__(problem)
+        self.through, self.fingerprint = through, through.fingerprint
+
+
+def gaussian_map(
+    problem: Problem, rng: Generator, keep: Keep, *, d: int, kernel_on: str
+) -> ActionMap:
+    """The map of one Gaussian embedding of d dimensions, with the kernel on "y" or on "x"."""
+    one_of(kernel_on, ("y", "x"), "kernel_on of rembo")
+    embedding = gaussian_embedding(problem.domain.dim, whole(d, "d"), child(rng))
+    if kernel_on == "y":
+        return EmbeddedMap(problem, embedding)
+    return ClippedMap(problem, BoxMap(embedding, problem.domain))
 
 
 class REMBO(GPAgent):
@@ -42,25 +61,7 @@ class REMBO(GPAgent):
         search: the search of the small box; see `GPAgent`.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        d: int = 5,
-        kernel_on: str = "y",
-        acquisition: str = "ucb",
-        beta: Beta | None = None,
-        search: SearchSpec = None,
-        **parts: Any,
-    ) -> None:
-        box = box_of(problem, self)
-        one_of(kernel_on, ("y", "x"), "kernel_on of rembo")
-        self.embedding = gaussian_embedding(box.dim, whole(d, "d"), child(rng))
-        through = BoxMap(self.embedding, box)
-        rule = rule_named(acquisition, beta, through.small)
-        mapped: ActionMap = EmbeddedMap(problem, through)
-        if kernel_on == "x":
-            mapped = ActionMap(problem, through.fingerprint)
-            search = search_for(box, search, rng, through)
-        super().__init__(problem, rng, rule, mapped, search=search, **parts)
+    PARTS = Parts(
+        acquisition=partial(Named, acquisition="ucb", beta=None),
+        action_map=partial(gaussian_map, d=5, kernel_on="y"),
+    )

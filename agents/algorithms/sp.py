@@ -7,14 +7,11 @@ Departures: 1. the paper leaves open how the policy sharpens with time; ours is 
 `batch.Boltzmann`; 2. in a box the action is drawn from a fresh set of candidates; 3. those of `EI`.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import Improvement
-from gpbandits_env.agents.batch import Batch
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class StochasticPolicy(GPAgent):
@@ -28,15 +25,7 @@ class StochasticPolicy(GPAgent):
         batch: a batch rule.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        incumbent: str = "posterior-mean",
-        margin: float = 0.0,
-        batch: Batch = "boltzmann",
-        **parts: Any,
-    ) -> None:
-        rule = Improvement("improvement", incumbent, margin)
-        super().__init__(problem, rng, rule, batch=batch, **parts)
+    PARTS = Parts(
+        acquisition=partial(Improvement, "improvement", incumbent="posterior-mean", margin=0.0),
+        batch="boltzmann",
+    )

@@ -9,24 +9,85 @@ first, or a stage starts with the kernel and the noise variance learned in the p
 refits them to its own data; 4. those of `GPAgent`.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
 
-from gpbandits_env.agents.acquisitions.rules import rule_named
-from gpbandits_env.agents.acquisitions.schedules import Beta
-from gpbandits_env.agents.action_map import box_of
-from gpbandits_env.agents.data.pending import Played
-from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, sequential_embedding
+from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.embeddings import EmbeddedMap, sequential_embedding
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Array, Points, State, whole
+from gpbandits_env.agents.part import Seen
+from gpbandits_env.agents.parts import Parts
+from gpbandits_env.arrays import State, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.learning import InputScaling
 from gpbandits_env.problem import Problem
-from gpbandits_env.seeding import Streams, child
+from gpbandits_env.seeding import Streams
+
+
+class StagedMap(EmbeddedMap):
+    """An embedding that is drawn anew at each stage, around the best point so far.
+
+    A stage is one of the data too: what was observed before is at points of another embedding.
+
+    Attributes:
+        stage: the stage of the next round, counted from 0.
+        best: (D,) the point of the cube with the largest observed reward; 0 without any.
+    """
+
+    REMEMBERS = ("stage", "_anchor", "best", "_best_reward")
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: Generator,
+        keep: Keep,
+        *,
+        d: int,
+        stages: int,
+        rounds: int | None,
+    ) -> None:
+        self._d, self._stages, self._keep = whole(d, "d"), whole(stages, "stages"), keep
+        if rounds is None and problem.horizon is None:
+            raise InvalidInput(
+                "sre needs the number of rounds per stage: give it rounds or a horizon"
+            )
+        per_stage = rounds if rounds is not None else -(-(problem.horizon or 0) // self._stages)
+        self._per_stage = whole(per_stage, "rounds")
+        self._streams, self.stage = Streams(rng), 0
+        self._anchor = self.best = np.zeros(problem.domain.dim)
+        super().__init__(problem, sequential_embedding(self._anchor, self._d, self._streams.at(0)))
+        self._scaling = InputScaling.of(problem.domain)
+        self.begin()
+
+    def begin(self) -> None:
+        self.best, self._best_reward = np.zeros(len(self.best)), -np.inf
+        self._start(0, self.best)
+
+    def _start(self, stage: int, anchor: np.ndarray) -> None:
+        """Start a stage at a point (D,) of the cube."""
+        self.stage, self._anchor = stage, anchor
+        self.enter(sequential_embedding(anchor, self._d, self._streams.at(stage)))
+
+    def observe(self, seen: Seen) -> None:
+        if len(seen.rewards) and seen.rewards.max() > self._best_reward:
+            top = int(seen.rewards.argmax())
+            self._best_reward = float(seen.rewards[top])
+            self.best = self._scaling.scale(seen.actions[[top]])[0]
+        stage = min(seen.round // self._per_stage, self._stages - 1)
+        if stage == self.stage:
+            return
+        self._start(stage, self.best)
+        now = self._keep.stage = seen.round + 0.5
+        if np.isfinite(self._best_reward):
+            there = np.eye(1, self._d + 1)  # a = 1, y = 0
+            seen.data.add(there, np.array([self._best_reward]), now, seen.clock)
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._start(self.stage, self._anchor)
 
 
 class SRE(GPAgent):
@@ -47,108 +108,17 @@ class SRE(GPAgent):
 
     Attributes:
         stage: the stage of the next round, counted from 0.
-        embedding: the embedding of that stage.
     Raises:
         InvalidInput: rounds is not given, and the horizon is unknown.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        d: int = 5,
-        stages: int = 5,
-        rounds: int | None = None,
-        acquisition: str = "ucb",
-        beta: Beta | None = None,
-        **parts: Any,
-    ) -> None:
-        self._box = box_of(problem, self)
-        self._low_dim, self._stages = whole(d, "d"), whole(stages, "stages")
-        if rounds is None and problem.horizon is None:
-            raise InvalidInput(
-                "sre needs the number of rounds per stage: give it rounds or a horizon"
-            )
-        per_stage = rounds if rounds is not None else -(-(problem.horizon or 0) // self._stages)
-        self._per_stage = whole(per_stage, "rounds")
-        self._streams = Streams(rng)
-        child(rng)  # unused; it keeps the results of earlier versions for the same seed
-        self._best, self._best_reward = np.zeros(self._box.dim), -np.inf
-        through = self._entered(0, self._best)
-        rule = rule_named(acquisition, beta, through.small)
-        super().__init__(problem, rng, rule, EmbeddedMap(problem, through), **parts)
+    PARTS = Parts(
+        acquisition=partial(Named, acquisition="ucb", beta=None),
+        action_map=partial(StagedMap, d=5, stages=5, rounds=None),
+    )
+    action_map: StagedMap
 
-    def _entered(self, stage: int, anchor: Array) -> BoxMap:
-        """Enter a stage that starts at a point (D,) of the cube, and return its map."""
-        self.stage, self._anchor = stage, anchor
-        self.embedding = sequential_embedding(anchor, self._low_dim, self._streams.at(stage))
-        return BoxMap(self.embedding, self._box)
-
-    def tell(self, *given: Any, **named: Any) -> None:
-        super().tell(*given, **named)
-        stage = self._stage_after(self.round)
-        if stage > self.stage:
-            self.action_map = EmbeddedMap(self.problem, self._entered(stage, self._best))
-            self._start_with_what_is_known()
-
-    def _stage_after(self, rounds: int) -> int:
-        return min(rounds // self._per_stage, self._stages - 1)
-
-    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:
-        notes = super()._notes(actions, context)
-        # Rewards of the last round of a stage arrive in the next one, which has other points.
-        ends = self._stage_after(self.round + 1) > self.stage
-        return [None] * len(notes) if ends else notes
-
-    def _received(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None, *more: Any
-    ) -> tuple[Points, Array]:
-        found = super()._received(actions, rewards, observed, *more)
-        self._note(*self.problem.domain.observations(actions, rewards, observed))
-        return found
-
-    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        super()._learn_late(played, rewards)
-        self._note(np.array([p.action for p in played]), rewards)
-
-    def _note(self, points: Points, rewards: Array) -> None:
-        if len(rewards) and rewards.max() > self._best_reward:
-            self._best_reward = float(rewards.max())
-            best = points[[int(rewards.argmax())]]
-            self._best = InputScaling.of(self._box).scale(best)[0]
-
-    def _start_with_what_is_known(self) -> None:
-        # The points in the log, and the pending ones, are coordinates of the previous embedding.
-        self.pending = [played._replace(note=None) for played in self.pending]
-        self.posterior.forget()
-        self.log.clear()
-        if np.isfinite(self._best_reward):
-            there = np.eye(1, len(self.embedding.half))  # a = 1, y = 0
-            reward = np.array([self._best_reward])
-            self.posterior.condition(there, self._drawn_in(reward))
-            self.log.append(self.round, there, reward)
-            self._learn_model()
-
-    def reset(self) -> None:
-        self._best, self._best_reward = np.zeros(self._box.dim), -np.inf
-        self.action_map = EmbeddedMap(self.problem, self._entered(0, self._best))
-        super().reset()
-
-    def snapshot(self) -> State:
-        own = {
-            "stage": self.stage,
-            "anchor": self._anchor.copy(),
-            "best": self._best.copy(),
-            "best_reward": self._best_reward,
-        }
-        return super().snapshot() | {"sre": own}
-
-    def _restore(self, state: State) -> None:
-        own = state["sre"]
-        anchor = np.array(own["anchor"], dtype=np.float64)
-        through = self._entered(int(own["stage"]), anchor)
-        self.action_map = EmbeddedMap(self.problem, through)
-        self._best = np.array(own["best"], dtype=np.float64)
-        self._best_reward = float(own["best_reward"])
-        super()._restore(state)
+    @property
+    def stage(self) -> int:
+        """The stage of the next round, counted from 0."""
+        return self.action_map.stage

@@ -6,14 +6,12 @@ Assumes: what GP-UCB assumes, within the window.
 Departures: 1. by default beta_t is that of the experiments of bogunovic2016.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
+from gpbandits_env.agents.acquisitions.schedules import LOG_TIME
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class SWGPUCB(GPAgent):
@@ -26,13 +24,4 @@ class SWGPUCB(GPAgent):
         beta: see `GPUCB`; 0.8 log(4 t) by default.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        window: int = 50,
-        beta: Beta = LOG_TIME,
-        **parts: Any,
-    ) -> None:
-        super().__init__(problem, rng, ConfidenceBound(beta), window=window, **parts)
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=LOG_TIME), window=50)

@@ -11,8 +11,8 @@ from typing import Any
 
 from numpy.random import Generator
 
-from gpbandits_env.agents.batch import Batch
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import positive
 from gpbandits_env.problem import Problem
 
@@ -29,14 +29,10 @@ class ThompsonSampling(GPAgent):
         batch: a batch rule that draws posterior samples.
     """
 
+    PARTS = Parts(batch="thompson")
+
     def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        scale: float = 1.0,
-        batch: Batch = "thompson",
-        **parts: Any,
+        self, problem: Problem, rng: Generator, *, scale: float = 1.0, **settings: Any
     ) -> None:
-        super().__init__(problem, rng, None, batch=batch, **parts)
+        super().__init__(problem, rng, **settings)
         self.search.scale = positive(scale, "scale")

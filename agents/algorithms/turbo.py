@@ -12,22 +12,20 @@ Latin hypercube; 5. the paper has no late rewards; 6. those of `GPAgent`.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
 
-from gpbandits_env.agents.acquisitions.rules import Round, rule_named
-from gpbandits_env.agents.acquisitions.schedules import Beta
-from gpbandits_env.agents.action_map import ActionMap, box_of
-from gpbandits_env.agents.data.pending import Played
+from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.part import Seen
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.round import RoundCandidates, RoundSearch
-from gpbandits_env.arrays import Array, Points, State, leading, whole
+from gpbandits_env.arrays import Array, Points, leading, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.learning import InputScaling
@@ -37,27 +35,118 @@ from gpbandits_env.seeding import Streams
 
 # Each coordinate of a candidate differs from the center with probability min(1, CHANGED / d).
 CHANGED = 20
+# The base side length of a region at first, at most and at least, for the unit cube.
+FIRST, LONGEST, SHORTEST = 0.8, 1.6, 0.5**7
+# The number of successes in a row that double the length.
+SUCCESSES = 3
+# The number of candidates per dimension, and at most.
+PER_DIMENSION, MOST = 100, 5000
 
 
 class TrustRegionSearch(RoundSearch):
-    """The best of ``count`` candidates in a box around a center, drawn anew in each round.
+    """The best of ``count`` candidates in a box around the best point, drawn anew in each round.
+
+    A region is a stage of the data: when it ends, all of them are discarded.
 
     Attributes:
+        length: the base length L.
+        regions: the number of regions that have ended.
         low: (d,) the lower corner of the region.
         high: (d,) its upper corner.
         center: (d,) the center; outside the box the region is cut off.
     """
 
-    def __init__(self, box: Box, rng: np.random.Generator, count: int) -> None:
-        self.low, self.high = box.low, box.high
-        self.center = 0.5 * (box.low + box.high)
-        super().__init__(box, rng, RoundCandidates(count, refine=0, tops=0))
+    REMEMBERS = ("length", "regions", "_seen", "_successes", "_failures", "_changed")
 
-    def place(self, center: Array, sides: Array) -> None:
-        """Place the region at a center (d,) of the box, with sides (d,) in its units."""
-        self.center = center
-        self.low = np.maximum(center - 0.5 * sides, self.box.low)
-        self.high = np.minimum(center + 0.5 * sides, self.box.high)
+    def __init__(
+        self,
+        problem: Problem,
+        rng: Generator,
+        keep: Keep,
+        spec: SearchSpec,
+        *,
+        n_initial: int | None,
+        candidates: int | None,
+    ) -> None:
+        if spec is not None:
+            raise InvalidInput("turbo searches its region: leave out search, and use candidates")
+        box = problem.domain
+        count = min(PER_DIMENSION * box.dim, MOST) if candidates is None else candidates
+        self._first = whole(2 * box.dim if n_initial is None else n_initial, "n_initial")
+        self._keep, self._streams = keep, Streams(rng)
+        self.fingerprint = self._streams.fingerprint
+        self._patience = math.ceil(box.dim / problem.batch_size)
+        count = whole(count, "candidates")
+        super().__init__(box, rng, RoundCandidates(count, refine=0, tops=0))
+        self.begin()
+
+    def begin(self) -> None:
+        self.regions = 0
+        self.low, self.high = self.box.low, self.box.high
+        self.center = 0.5 * (self.low + self.high)
+        self._start(0)
+
+    def _start(self, t: int) -> None:
+        """The state of a region that starts after round t."""
+        self.length, self._seen = FIRST, 0
+        self._successes, self._failures = 0, 0
+        self._changed = t  # the round in which the region last changed
+
+    def observe(self, seen: Seen) -> None:
+        mine = seen.rounds >= self._keep.stage
+        local = self._seen >= self._first
+        self._seen += int(mine.sum())
+        # Actions of the region since it last changed; prior data are of no round.
+        judged = mine & (seen.rounds > self._changed) & (seen.rounds % 1.0 == 0.0)
+        if not local and self._seen >= self._first:
+            self._changed = seen.round  # the search of the region starts
+        if local and judged.any():
+            self._judge(bool(seen.rewards[judged].max() > seen.best_reward), seen.round)
+
+    def _judge(self, success: bool, t: int) -> None:
+        """Count a success or a failure; Section 2, "Trust region updates"."""
+        before = self.length
+        self._successes = self._successes + 1 if success else 0
+        self._failures = 0 if success else self._failures + 1
+        if self._successes == SUCCESSES:
+            self.length, self._successes = min(2.0 * self.length, LONGEST), 0
+        elif self._failures == self._patience:
+            self.length, self._failures = 0.5 * self.length, 0
+        if self.length != before:
+            self._changed = t
+        if self.length < SHORTEST:  # discard the region and its data, and the learned model
+            self.regions += 1
+            self._start(t)
+            self._keep.stage = t + 0.5
+            self._keep.stages += 1
+
+    def follow(self, t: int, posterior: BoxPosterior) -> None:
+        """Place the region around the best point."""
+        observed = posterior.observed
+        if len(observed):
+            self.center, sides = observed[leading(posterior.mean_at_observed())], self._sides
+            half = 0.5 * sides(posterior)
+            self.low = np.maximum(self.center - half, self.box.low)
+            self.high = np.minimum(self.center + half, self.box.high)
+
+    def _sides(self, posterior: BoxPosterior) -> Array:
+        """The sides L_i of the region, (d,), in the units of the box."""
+        scaling, radial = InputScaling.of(self.box), posterior.kernel.radial
+        weights = np.ones(self.box.dim) if radial is None else scaling.lengthscales(radial)
+        logs = np.log(np.broadcast_to(weights, (self.box.dim,)))
+        width = self.box.high - self.box.low
+        return np.asarray(width * self.length * np.exp(logs - logs.mean()))
+
+    def first_points(self, posterior: BoxPosterior, m: int) -> Points | None:
+        """The first points of a region, which are spread over the box."""
+        observed = len(posterior.observed)
+        if observed and self._seen >= self._first:
+            return None
+        # They depend on the region and on the number of observed and pending points, and so do
+        # those without data, which a reset has discarded.
+        done = self._seen + len(posterior.conditioned) - observed
+        points = spread(self.box, max(self._first, done + m), self._streams.at(self.regions))
+        return self.box.snap(points[done : done + m])
 
     def _draw(self, posterior: BoxPosterior) -> Array:
         count, d = self.settings.candidates, self.box.dim
@@ -68,14 +157,6 @@ class TrustRegionSearch(RoundSearch):
             changed[np.arange(count), self.rng.integers(d, size=count)] = True
             points = np.where(changed, points, self.center)
         return self.box.snap(points)
-
-
-# The base side length of a region at first, at most and at least, for the unit cube.
-FIRST, LONGEST, SHORTEST = 0.8, 1.6, 0.5**7
-# The number of successes in a row that double the length.
-SUCCESSES = 3
-# The number of candidates per dimension, and at most.
-PER_DIMENSION, MOST = 100, 5000
 
 
 class TuRBO(GPAgent):
@@ -98,158 +179,10 @@ class TuRBO(GPAgent):
         acquisition: "ts", "ei", "mpi" or "ucb"; see `rule_named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5.
         search: not supported; the region is searched among candidates.
-
-    Attributes:
-        length: the base length L.
-        regions: the number of regions that have ended.
     """
 
+    PARTS = Parts(
+        acquisition=partial(Named, acquisition="ts", beta=None),
+        own_search=partial(TrustRegionSearch, n_initial=None, candidates=None),
+    )
     search: TrustRegionSearch
-    posterior: BoxPosterior
-
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        n_initial: int | None = None,
-        candidates: int | None = None,
-        acquisition: str = "ts",
-        beta: Beta | None = None,
-        search: SearchSpec = None,
-        **parts: Any,
-    ) -> None:
-        if search is not None:
-            raise InvalidInput("turbo searches its region: leave out search, and use candidates")
-        self._box = box = box_of(problem, self)
-        count = min(PER_DIMENSION * box.dim, MOST) if candidates is None else candidates
-        first = 2 * box.dim if n_initial is None else n_initial
-        self._first = whole(first, "n_initial")
-        self._streams = Streams(rng)
-        self._patience = math.ceil(box.dim / problem.batch_size)
-        super().__init__(
-            problem,
-            rng,
-            rule_named(acquisition, beta, box),
-            ActionMap(problem, self._streams.fingerprint),
-            **parts,
-        )
-        self.search = TrustRegionSearch(box, rng, whole(count, "candidates"))
-        self.regions = 0
-        self._start()
-
-    def _start(self) -> None:
-        """The state of a new region."""
-        self.length, self._seen = FIRST, 0
-        self._successes, self._failures = 0, 0
-        self._changed = self.round  # the round in which the region last changed
-
-    def next_round(self) -> Round:
-        """The next round; its search is placed at the best point."""
-        observed = self.posterior.observed
-        if len(observed):
-            center = observed[leading(self.posterior.mean_at_observed())]
-            self.search.place(center, self.sides)
-        return super().next_round()
-
-    @property
-    def sides(self) -> Array:
-        """The sides L_i of the region, (d,), in the units of the box."""
-        scaling, radial = InputScaling.of(self._box), self.posterior.kernel.radial
-        weights = np.ones(self._box.dim) if radial is None else scaling.lengthscales(radial)
-        logs = np.log(np.broadcast_to(weights, (self._box.dim,)))
-        width = self._box.high - self._box.low
-        return np.asarray(width * self.length * np.exp(logs - logs.mean()))
-
-    def choose(self) -> Points:
-        observed = len(self.posterior.observed)
-        if observed and self._seen >= self._first:
-            return super().choose()
-        # The first points depend on the region and on the number of observed and pending points,
-        # and so do those without data, which a reset has discarded.
-        done = self._seen + len(self.posterior.conditioned) - observed
-        m = self.problem.batch_size
-        points = spread(self._box, max(self._first, done + m), self._streams.at(self.regions))
-        return self._box.snap(points[done : done + m])
-
-    def tell(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        observed: ArrayLike | None = None,
-        *more: ArrayLike | None,
-        **named: ArrayLike | None,
-    ) -> None:
-        values = self.problem.domain.observations(actions, rewards, observed, 1)[1]
-        before, local = self.log.best_reward, self._seen >= self._first
-        super().tell(actions, rewards, observed, *more, **named)
-        self._count(len(values))
-        if local and len(values):
-            self._judge(bool(values.max() > before))
-
-    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        before, changed = self.log.best_reward, self._changed
-        local = self._seen >= self._first
-        super()._learn_late(played, rewards)
-        own = [p.note is not None for p in played]
-        self._count(sum(own))
-        values = rewards[[mine and p.round > changed for mine, p in zip(own, played, strict=True)]]
-        if local and len(values):
-            self._judge(bool(values.max() > before))
-
-    def _count(self, rewards: int) -> None:
-        """Count rewards; the last of the first points starts the search of the region."""
-        first = self._seen < self._first
-        self._seen += rewards
-        if first and self._seen >= self._first:
-            self._changed = self.round
-
-    def _judge(self, success: bool) -> None:
-        """Count a success or a failure; Section 2, "Trust region updates"."""
-        before = self.length
-        self._successes = self._successes + 1 if success else 0
-        self._failures = 0 if success else self._failures + 1
-        if self._successes == SUCCESSES:
-            self.length, self._successes = min(2.0 * self.length, LONGEST), 0
-        elif self._failures == self._patience:
-            self.length, self._failures = 0.5 * self.length, 0
-        if self.length != before:
-            self._changed = self.round
-        if self.length < SHORTEST:
-            self._restart()
-
-    def _restart(self) -> None:
-        """Discard the region and its data; the generator and the number of rounds go on."""
-        self.regions += 1
-        self._start()
-        self.pending = [played._replace(note=None) for played in self.pending]
-        self.posterior.forget()
-        self.log.clear()
-        if self.refit is not None:
-            self.refit.clear()
-            self._use(self.refit.model)
-
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike, *more: Any, **named: Any) -> None:
-        super().prior_data(actions, rewards, *more, **named)
-        self._seen += len(self.problem.domain.observations(actions, rewards)[1])
-
-    def reset(self) -> None:
-        super().reset()
-        self.regions = 0
-        self._start()
-
-    def snapshot(self) -> State:
-        own = {
-            "length": self.length,
-            "regions": self.regions,
-            "counts": (self._seen, self._successes, self._failures, self._changed),
-        }
-        return super().snapshot() | {"turbo": own}
-
-    def _restore(self, state: State) -> None:
-        own = state["turbo"]
-        length, regions = float(own["length"]), whole(own["regions"], "regions", 0)
-        counts = [whole(count, "count", 0) for count in own["counts"]]
-        super()._restore(state)
-        self.length, self.regions = length, regions
-        self._seen, self._successes, self._failures, self._changed = counts

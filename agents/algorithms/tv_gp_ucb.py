@@ -9,14 +9,16 @@ dropped.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
+from gpbandits_env.agents.acquisitions.schedules import LOG_TIME
 from gpbandits_env.agents.data.learning import Learning, learning_for
-from gpbandits_env.agents.gp_agent import FIRST_EPSILON, GPAgent
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import FIRST_EPSILON, Parts
 from gpbandits_env.arrays import Settings, positive, whole
 from gpbandits_env.gp.temporal import TemporalKernel
 from gpbandits_env.problem import Problem
@@ -54,6 +56,7 @@ class TVGPUCB(GPAgent):
     Source: bogunovic2016, Algorithm 2.
     """
 
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=LOG_TIME))
     assumes_drift = True
 
     def __init__(
@@ -67,8 +70,7 @@ class TVGPUCB(GPAgent):
         learn_window: int = 200,
         learn: Settings | Sequence[str] | bool | None = None,
         standardize: bool = False,
-        beta: Beta = LOG_TIME,
-        **parts: Any,
+        **settings: Any,
     ) -> None:
         if temporal is None and epsilon is None and learn_every is None:
             temporal = problem.temporal
@@ -78,7 +80,6 @@ class TVGPUCB(GPAgent):
             if epsilon is None and learn_every is None and not (learning and learning.drifts):
                 learn_every = LEARN_EVERY
             epsilon = FIRST_EPSILON if epsilon is None else positive(epsilon, "epsilon", zero=True)
-        self._epsilon = epsilon
         window = whole(learn_window, "learn_window", 2)
         if learn_every is not None:
             every, rest = whole(learn_every, "learn_every"), learning or Learning(what=())
@@ -87,15 +88,15 @@ class TVGPUCB(GPAgent):
         super().__init__(
             problem,
             rng,
-            ConfidenceBound(beta),
             epsilon=epsilon,
             temporal=temporal,
             learn=learning,
             standardize=standardize,
-            **parts,
+            **settings,
         )
 
     @property
     def epsilon(self) -> float | None:
         """The drift rate in use, as given or as last learned; None with a temporal kernel."""
-        return self._epsilon if self.refit is None else self.refit.model.epsilon
+        model = self.conditioned.model
+        return model.epsilon if model.temporal is None else None

@@ -6,15 +6,12 @@ Departures: 1. beta_t is that of GP-UCB over 5; 2. those of `GPAgent`. Many publ
 omit the relevant region; batch={"type": "explore", "region": false} does so here.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5, Beta
-from gpbandits_env.agents.batch import Batch
+from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import Parts
 
 
 class UCBPE(GPAgent):
@@ -31,13 +28,4 @@ class UCBPE(GPAgent):
         batch: a batch rule.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        beta: Beta = THEOREM_OVER_5,
-        batch: Batch = "explore",
-        **parts: Any,
-    ) -> None:
-        super().__init__(problem, rng, ConfidenceBound(beta), batch=batch, **parts)
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=THEOREM_OVER_5), batch="explore")

@@ -7,16 +7,12 @@ Departures: 1. no convexity constraints, which the paper adds for controllers; 2
 is known and not learned; 3. in a box it chooses among candidate points.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import Beta
-from gpbandits_env.agents.data.forgetting import Elapse, forgetting_for
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.gp.temporal import WienerTime
-from gpbandits_env.problem import Problem
 
 
 class UITVBO(GPAgent):
@@ -34,16 +30,6 @@ class UITVBO(GPAgent):
 
     assumes_drift = True
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        rate: float = 0.03,
-        beta: Beta = 2.0,
-        **parts: Any,
-    ) -> None:
-        others = ("epsilon", "reset_every", "window", "temporal")
-        forgetting_for(**{name: parts.pop(name, None) for name in others}, own=Elapse())
-        temporal = WienerTime(rate)
-        super().__init__(problem, rng, ConfidenceBound(beta), temporal=temporal, **parts)
+    PARTS = Parts(
+        acquisition=partial(ConfidenceBound, beta=2.0), temporal=partial(WienerTime, rate=0.03)
+    )

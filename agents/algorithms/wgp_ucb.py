@@ -9,16 +9,12 @@ bogunovic2016; 3. the posterior is exact, where the paper approximates the kerne
 chooses among candidate points.
 """
 
-from typing import Any
-
-from numpy.random import Generator
+from functools import partial
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
-from gpbandits_env.agents.data.forgetting import Elapse
+from gpbandits_env.agents.acquisitions.schedules import LOG_TIME
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import share
-from gpbandits_env.problem import Problem
+from gpbandits_env.agents.parts import USUAL_CANDIDATES, Parts
 
 
 class WGPUCB(GPAgent):
@@ -43,16 +39,8 @@ class WGPUCB(GPAgent):
     Source: Deng et al. (2022), Section 3.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: Generator,
-        *,
-        discount: float = 0.98,
-        beta: Beta = LOG_TIME,
-        candidates: int = 1024,
-        **parts: Any,
-    ) -> None:
-        self.discount = share(discount, "discount")
-        rule = ConfidenceBound(beta)
-        super().__init__(problem, rng, rule, None, Elapse(), candidates=candidates, **parts)
+    PARTS = Parts(
+        acquisition=partial(ConfidenceBound, beta=LOG_TIME),
+        discount=0.98,
+        candidates=USUAL_CANDIDATES,
+    )

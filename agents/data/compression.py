@@ -91,20 +91,17 @@ class Compression:
 
     Args:
         epsilon: the budget in nats; with 0 every observation is informative, in spite of rounding.
-        noise_var: s^2.
-    Raises:
-        InvalidInput: the budget is positive and the noise variance is 0.
+        noise_var: s^2; None for that of the posterior.
     """
 
-    def __init__(self, epsilon: float, noise_var: float) -> None:
-        if epsilon > 0.0 and noise_var == 0.0:
-            raise InvalidInput(
-                "compression compares the variance with that of the noise: give a noise_var above "
-                "0 (or an epsilon of 0, with which every observation is informative)"
-            )
-        self.epsilon = epsilon
+    def __init__(self, epsilon: float, noise_var: float | None = None) -> None:
+        self.epsilon, self._noise_var = epsilon, noise_var
         self.off = epsilon == 0.0
-        self.threshold = compression_threshold(epsilon, noise_var)
+
+    def threshold(self, posterior: Posterior) -> float:
+        """The variance that an observation must exceed under a posterior."""
+        noise_var = posterior.noise_var if self._noise_var is None else self._noise_var
+        return float(compression_threshold(self.epsilon, noise_var))
 
     def informative(
         self, posterior: Posterior, points: Points, pending: Points | None = None
@@ -121,12 +118,13 @@ class Compression:
         passed = np.ones(len(points), dtype=np.bool_)
         if self.off:
             return passed
+        threshold = self.threshold(posterior)
         posterior.rollback()
         if pending is not None and len(pending):
             posterior.hallucinate(pending)
         for i in range(len(points)):
             one = points[i : i + 1]
-            passed[i] = posterior.var_at(one).item() > self.threshold  # eq. (2.12)
+            passed[i] = posterior.var_at(one).item() > threshold  # eq. (2.12)
             if passed[i] and i + 1 < len(points):
                 posterior.hallucinate(one)
         posterior.rollback()
@@ -141,9 +139,14 @@ def compression_for(spec: Settings | Budget | float | None, problem: Problem) ->
         UnknownName: there is no such type or field.
     """
     if spec is None:
-        return Compression(0.0, problem.noise_var)
+        return Compression(0.0)
     if is_number(spec):
         spec = ConstantBudget(positive(spec, "compress", zero=True))  # type: ignore[arg-type]
     rule = COMPRESSIONS.from_dict(spec)  # type: ignore[arg-type]
-    noise_var = problem.noise_var if rule.noise_var is None else rule.noise_var
-    return Compression(rule.budget(problem), noise_var)
+    epsilon = rule.budget(problem)
+    if epsilon > 0.0 and problem.noise_var == 0.0 and rule.noise_var is None:
+        raise InvalidInput(
+            "compression compares the variance with that of the noise: give a noise_var above 0 "
+            "(or an epsilon of 0, with which every observation is informative)"
+        )
+    return Compression(epsilon, rule.noise_var)

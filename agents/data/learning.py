@@ -5,9 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 from gpbandits_env.arrays import Settings, flag, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
-from gpbandits_env.gp.learning import HyperPriors
-
-PRIORS = {"default": HyperPriors.default, "dimension-scaled": HyperPriors.dimension_scaled}
+from gpbandits_env.gp.learning import PRIORS
 
 
 @dataclass(frozen=True)
@@ -84,15 +82,9 @@ class Learning:
         return "epsilon" in self.what
 
     @property
-    def of_time(self) -> tuple[str, ...]:
-        """What is learned with a temporal kernel: its parameters, and the noise with them."""
-        own = any(_of_time(word) for word in self.what)
-        return tuple(w for w in self.what if own and (_of_time(w) or w == "noise_var"))
-
-    @property
-    def of_space(self) -> tuple[str, ...]:
-        """What is learned otherwise."""
-        return tuple(word for word in self.what if word not in self.of_time)
+    def learns_time(self) -> bool:
+        """Whether parameters of the temporal kernel are learned."""
+        return any(word.split(".")[0] == "temporal" for word in self.what)
 
 
 def learning_for(
@@ -123,7 +115,3 @@ def learning_for(
     if isinstance(spec, Sequence) and not isinstance(spec, str):
         return Learning(what=tuple(spec), standardize=standardize)
     raise InvalidInput(f"learn must be a dict, a list of names or true, got {shown(spec)}")
-
-
-def _of_time(word: str) -> bool:
-    return word.split(".")[0] == "temporal"

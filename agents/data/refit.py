@@ -8,41 +8,32 @@ around the given parameters, and all data are used under the new one.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpbandits_env.agents.data.learning import PRIORS, Learning
-from gpbandits_env.agents.data.log import ObservationLog
+from gpbandits_env.agents.action_map import ActionMap
+from gpbandits_env.agents.data.columns import Data
+from gpbandits_env.agents.data.keep import Keep, Since
+from gpbandits_env.agents.data.learning import Learning
+from gpbandits_env.agents.part import Part
 from gpbandits_env.arrays import Array, Plain, Points, State
-from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.learning import (
-    InputScaling,
-    Observations,
-    OutputScaling,
-    TimeFit,
-    Winsorizer,
-    fit,
-    groups_of,
-    learnable,
-    learnable_in_time,
-)
+from gpbandits_env.gp.learning import Estimator, Winsorizer
 from gpbandits_env.gp.model import Model
 
-# The least known noise variance, relative to the variance of the rewards.
-LEAST_NOISE = 1e-6
-# The standard deviation of the prior of the logarithm of a parameter of time, around that given.
-PRIOR_SD = 1.0
 # Up to FEW observations every fit has all of its starts, and above MOST_FRESH none has.
 FEW, MOST_FRESH = 50, 250
 
 
-class Refit:
+class Refit(Part):
     """Fits the model to the observations in the rounds that `Learning` states.
 
     Args:
         learning: what is learned and when.
         given: the model before the first fit.
-        domain: the domain of the posterior; the kernel is in its units.
+        data: the data; those before the present stage are not used.
+        keep: which of them count. If epsilon is learned, a fit moves its start.
+        mapped: the map from their points to those of the posterior.
         reward_sd: the standard deviation of the rewards for which the model is stated, by default
             1; it matters only if rewards are standardized.
 
@@ -51,99 +42,135 @@ class Refit:
             without one, their parameters by name), variance, noise_var, mean, log_likelihood, and
             epsilon or the parameters of the temporal kernel if they are learned.
         model: the model in use.
-        tails: how rewards are drawn in; None if they are not, or before the first fit.
+        winsorizer: how rewards are drawn in; None if they are not, or before the first fit.
     Raises:
         UnknownName: the model does not have a hyperparameter that is to be learned.
         InvalidInput: the noise variance is 0 and is not learned, or the kernel cannot be scaled.
     """
 
-    tails: Winsorizer | None
-    _fitted: int | None  # the round of the last fit
-    _known: int  # the prior observations since then
-    _seen: int  # the observations then
-    _fresh: int  # the observations at the last fit with several starts
+    # The round of the last fit, -1 before it; the prior observations since then, the observations
+    # then, and at the last fit with several starts; and the stage of the data.
+    REMEMBERS = ("_fitted", "_known", "_seen", "_fresh", "_stage", "learned")
+
+    winsorizer: Winsorizer | None
 
     def __init__(
-        self, learning: Learning, given: Model, domain: Domain, reward_sd: float | None = None
+        self,
+        learning: Learning,
+        given: Model,
+        data: Data,
+        keep: Keep,
+        mapped: ActionMap,
+        reward_sd: float | None = None,
     ) -> None:
-        self.learning, self.domain = learning, domain
-        self._reward_var = 1.0 if reward_sd is None or not learning.standardize else reward_sd**2
-        self._names = learnable(given.kernel, learning.of_space)
-        if learning.of_time:
-            if given.temporal is None:
-                raise InvalidInput("learning temporal needs a temporal kernel to start from")
-            learnable_in_time(given.temporal, learning.of_time)
-        silent = given.noise_var == 0.0 and not learning.known_noise
-        needs_noise = bool(learning.of_time) or (self._names and "noise_var" not in self._names)
-        if needs_noise and silent:
-            raise InvalidInput(
-                f"cannot learn {' and '.join(learning.what)} without noise: give a noise_var above "
-                "0, or learn noise_var too"
-            )
-        self._given = given
-        inputs = InputScaling.of(domain)
-        # Errors that every fit would raise.
-        given.kernel.scaled(1.0)
-        if learning.ard is not False:
-            groups_of(learning.ard, given.kernel, self._names, len(inputs.low))
-        priors = PRIORS[learning.prior](inputs, learning.spread)
-        self._priors = priors if self._names - {"epsilon"} else None
-        self.learned: list[Plain] = []
-        self.clear()
+        self._given, self._reward_sd = given, 1.0 if reward_sd is None else reward_sd
+        self._data, self._keep, self._mapped = data, keep, mapped
+        self.learn_by(learning)
+        self.begin()
+
+    def learn_by(self, learning: Learning) -> None:
+        """State what is learned and when."""
+        self.learning = learning
+        self._estimator = Estimator(
+            self._given,
+            self._mapped.inner.domain,
+            learning.what,
+            reward_sd=self._reward_sd,
+            standardize=learning.standardize,
+            known_noise=learning.known_noise,
+            robust=learning.robust,
+            ard=learning.ard,
+            spread=learning.spread,
+            prior=learning.prior,
+        )
 
     @property
     def keeps_prior(self) -> bool:
         """Whether epsilon is all that fits change."""
-        learning = self.learning
-        return self._priors is None and not learning.standardize and not learning.of_time
+        return self._estimator.keeps_prior
 
-    def update(self, round_: int, log: ObservationLog, known: int = 0) -> bool:
-        """Fit the model to the log if a fit is due; return whether `model` changed.
+    def begin(self) -> None:
+        """Return to the given model, and drop the record of fits."""
+        self.model, self.winsorizer, self._fitted = self._given, None, -1
+        self._known, self._seen, self._fresh, self._stage = 0, 0, 0, 0
+        self.learned: list[Plain] = []
+
+    def update(self, round_: int, known: int = 0) -> bool:
+        """Fit the model to the data if a fit is due; return whether `model` changed.
 
         Args:
             round_: the number of rounds so far.
-            log: all observations.
             known: the number of new observations that are prior data.
         """
+        begins = self._keep.stages != self._stage
+        if begins:
+            self.begin()
+            self._stage = self._keep.stages
         self._known += known
-        if not self.learning.drifts:
-            due = self.due(round_, log.observations)
-            if due:
-                self.fit(round_, *log.gathered(), self._starts(log))
-                self._seen = log.observations
-            return due
-        ends = np.cumsum([0.0, *(entry.elapsed for entry in log.entries)]).tolist()
-        timed = [(e, t) for e, t in zip(log.entries, ends, strict=False) if e.round]
-        rounds = [entry for entry, _ in timed[-self.learning.window :]]
-        # Rounds without an informative observation carry no information on correlations.
-        counts = [len(entry.rewards) for entry in rounds]
-        if round_ % self.learning.every or np.count_nonzero(counts) < 2:
-            return False
-        points = np.concatenate([entry.points for entry in rounds])
-        rewards = np.concatenate([entry.rewards for entry in rounds])
-        times = np.repeat([time for _, time in timed[-self.learning.window :]], counts)
-        self.fit(round_, points, rewards, times)
-        log.keep_rounds(self.learning.window, self.model.epsilon)
+        if self.learning.drifts:
+            return self._fit_drift(round_) or begins
+        rows = self._data.since(self._keep.stage)
+        observations = len(self._data.rewards[rows])
+        if not self.due(round_, observations):
+            return begins
+        self._fit_rows(round_, rows, self._starts(observations))
+        self._seen = observations
         return True
 
-    def drawn_in(self, rewards: Array) -> Array:
-        """The rewards (n,) for the posterior."""
-        return rewards if self.tails is None else self.tails(rewards)
+    def repeat(self, late: Array) -> bool:
+        """Repeat the last fit with late rewards of rounds (k,) before it, if it needs no search.
+
+        Then only the mean and the scale of the rewards are estimated. Returns whether it did.
+        """
+        now, known = self._fitted, self._known
+        if self._estimator.searches or not (late <= now).any():
+            return False
+        if self.learned and self.learned[-1]["round"] == now:
+            self.learned.pop()
+        rows = self._rows_since(self._keep.stage)
+        self._fit_rows(now, rows[self._data.rounds[rows] < now + 1.0], 1)
+        self._known = known
+        return True
+
+    def _fit_drift(self, round_: int) -> bool:
+        """Fit epsilon and what else is learned to the last rounds if a fit is due."""
+        data, keep = self._data, self._keep
+        if round_ % self.learning.every:
+            return False
+        first = max(round_ - self.learning.window + 1.0, 1.0, keep.stage)
+        rows = self._rows_since(first)
+        rows = rows[data.rounds[rows] % 1.0 == 0.0]  # prior data belong to no round
+        rows = rows[np.argsort(data.rounds[rows], kind="stable")]
+        # One round carries no information on correlations in time.
+        if len(np.unique(data.rounds[rows])) < 2:
+            return False
+        self._fit_rows(round_, rows, self.learning.starts)
+        assert isinstance(keep, Since)
+        keep.start = max(keep.start, first)
+        return True
+
+    def _rows_since(self, first: float) -> NDArray[np.intp]:
+        return np.arange(self._data.size)[self._data.since(first)]
+
+    def _fit_rows(self, round_: int, rows: slice | NDArray[np.intp], starts: int) -> None:
+        data = self._data
+        points = self._mapped.coordinates(data.points[rows])
+        times = data.times[rows] - min(0.0, float(data.times.min()))  # some kernels begin at 0
+        self.fit(round_, points, data.rewards[rows], times, data.noise_of(rows), starts)
 
     def due(self, now: int, observations: int) -> bool:
         """Whether a fit is due after ``now`` rounds and with that many observations."""
-        passed = None if self._fitted is None else now - self._fitted + self._known
-        soon = passed is not None and passed < self.learning.every
+        soon = self._fitted >= 0 and now - self._fitted + self._known < self.learning.every
         # There may be fewer than at the last fit: an embedding of the next stage starts anew.
         soon |= self._seen <= observations < (1.0 + self.learning.growth) * self._seen
         return not soon and observations >= self.learning.first
 
-    def _starts(self, log: ObservationLog) -> int:
-        """The number of starts of a fit to the log; 0 for a short search from the last model."""
-        few = log.observations <= MOST_FRESH or not self._fresh
-        doubled = few and log.observations >= 2 * self._fresh
-        if not self.learning.growth or doubled or log.observations <= FEW:
-            self._fresh = log.observations
+    def _starts(self, observations: int) -> int:
+        """The number of starts of a fit; 0 for a short search from the last model."""
+        few = observations <= MOST_FRESH or not self._fresh
+        doubled = few and observations >= 2 * self._fresh
+        if not self.learning.growth or doubled or observations <= FEW:
+            self._fresh = observations
             return self.learning.starts
         return 0
 
@@ -172,120 +199,45 @@ class Refit:
                 none is. If all are known, that of the model is their median.
             starts: the number of starts; by default that of `Learning`.
         """
+        learning = self.learning
+        last = slice(None if learning.drifts else -learning.last, None)
         times = np.zeros(len(rewards)) if times is None else times
-        if not self.learning.drifts:
-            last = slice(-self.learning.last, None)
-            points, rewards, times = points[last], rewards[last], times[last]
-            noise_var = None if noise_var is None else noise_var[last]
+        noise_var = None if noise_var is None else noise_var[last]
         self._fitted, self._known = now, 0
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                self.model, mean, likelihood = self._learned(
-                    points,
-                    rewards,
-                    times,
-                    self.learning.starts if starts is None else starts,
+                found = self._estimator.fit(
+                    self.model,
+                    points[last],
+                    rewards[last],
+                    times[last],
                     noise_var,
+                    learning.starts if starts is None else starts,
                 )
         except (InvalidInput, NotPositiveDefinite):
             return self.model
+        model = self.model = found.model
+        self.winsorizer = found.winsorizer
+        in_time: Plain = {"epsilon": model.epsilon} if learning.drifts else {}
+        if model.temporal is not None and learning.learns_time:
+            in_time = dict(model.temporal.parameters())
         self.learned.append(
-            {"round": now, "observations": len(rewards)}
-            | _numbers(self.model.kernel)
-            | {"noise_var": self.model.noise_var, "mean": mean, "log_likelihood": likelihood}
-            | ({"epsilon": self.model.epsilon} if self.learning.drifts else {})
-            | self._numbers_in_time()
+            {"round": now, "observations": len(rewards[last])}
+            | _numbers(model.kernel)
+            | {"noise_var": model.noise_var, "mean": found.mean}
+            | {"log_likelihood": found.log_likelihood}
+            | in_time
         )
-        return self.model
+        return model
 
-    def _learned(
-        self,
-        points: Points,
-        rewards: Array,
-        times: Array,
-        starts: int,
-        noise_var: Array | None = None,
-    ) -> tuple[Model, float, float | None]:
-        """The fitted model, the mean that it adds to the given mean, and its log-likelihood."""
-        learning, given = self.learning, self._given
-        base = given.prior_mean
-        if learning.robust:
-            self.tails = Winsorizer.of(rewards)
-            rewards = self.tails(rewards)
-        gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
-        outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
-        factor = outputs.var / self._reward_var
-        kernel, noise = given.kernel.scaled(factor), given.noise_var * factor
-        if learning.known_noise:
-            noise = max(given.noise_var, LEAST_NOISE * outputs.var)
-        of_space, names = learning.of_space, self._names
-        if noise_var is not None and not np.isnan(noise_var).any():
-            noise = max(float(np.median(noise_var)), LEAST_NOISE * outputs.var)
-            of_space, names = tuple(w for w in of_space if w != "noise_var"), names - {"noise_var"}
-        if noise_var is not None:
-            noise_var = np.maximum(noise_var, LEAST_NOISE * outputs.var)
-        mean, epsilon, likelihood = outputs.mean, given.epsilon, None
-        if names:
-            # The fit starts from the last model; parameters that are not learned are as given.
-            own = self.model.kernel.parameters()
-            kept = {n: v for n, v in kernel.parameters().items() if n in own.keys() - names}
-            found = fit(
-                Model(
-                    self.model.kernel.with_parameters(kept),
-                    self.model.noise_var if "noise_var" in names else noise,
-                ),
-                Observations(self.domain.points(points), gap, times, noise_var),
-                learn=(*of_space, *(("mean",) if learning.standardize else ())),
-                priors=self._priors,
-                ard=learning.ard,
-                starts=starts,
-            )
-            kernel, noise = found.model.kernel, found.model.noise_var
-            likelihood = found.log_likelihood
-            mean = float(found.model.prior_mean)
-            epsilon = found.model.epsilon if learning.drifts else epsilon
-        temporal = given.temporal
-        if learning.of_time:
-            # The kernel in space is that of all rewards as one function; time is learned after it.
-            start = Model(kernel, noise, temporal=self._given.temporal)
-            data = Observations(self.domain.points(points), gap - mean, times)
-            search = TimeFit(start, data, learning.of_time, prior_sd=PRIOR_SD)
-            found_in_time, likelihood = search.best()
-            noise, temporal = found_in_time.noise_var, found_in_time.temporal
-        model = Model(kernel, noise, base + mean if mean else base, epsilon, temporal)
-        return model, mean, likelihood
-
-    def _numbers_in_time(self) -> dict[str, float]:
-        """The parameters of the temporal kernel, for a record, if they are learned."""
-        temporal = self.model.temporal
-        return temporal.parameters() if temporal is not None and self.learning.of_time else {}
-
-    def clear(self) -> None:
-        """Return to the given model, and drop the record of fits."""
-        self.model, self.tails, self._fitted = self._given, None, None
-        self._known, self._seen, self._fresh = 0, 0, 0
-        self.learned.clear()
-
-    def snapshot(self) -> State:
-        """The state, as a copy in plain data."""
-        return {
-            "model": self.model.to_dict(),
-            "fitted": self._fitted,
-            "known": self._known,
-            "seen": self._seen,
-            "fresh": self._fresh,
-            "tails": None if self.tails is None else [self.tails.centre, self.tails.sd],
-            "learned": [dict(record) for record in self.learned],
-        }
+    def state(self) -> State:
+        winsorizer = self.winsorizer and [self.winsorizer.centre, self.winsorizer.sd]
+        return {**super().state(), "model": self.model.to_dict(), "winsorizer": winsorizer}
 
     def restore(self, state: State) -> None:
-        """Return to the state of a snapshot."""
-        self.model = Model.from_dict(state["model"])
-        self._fitted = None if state["fitted"] is None else int(state["fitted"])
-        self._known, self._seen = int(state["known"]), int(state["seen"])
-        self._fresh, tails = int(state["fresh"]), state["tails"]
-        self.tails = None if tails is None else Winsorizer(*map(float, tails))
-        self.learned[:] = [dict(record) for record in state["learned"]]
+        super().restore(state)
+        self.model, winsorizer = Model.from_dict(state["model"]), state["winsorizer"]
+        self.winsorizer = None if winsorizer is None else Winsorizer(*map(float, winsorizer))
 
 
 def _numbers(kernel: Kernel) -> Plain:

@@ -104,7 +104,7 @@ class NoiseSearch:
     ) -> None:
         self._agent, self._noise, self._n_initial, self._log = agent, noise, n_initial, log
         own = settings.keys() & {"augmented", "incumbent", "scale", "noise_var", "learn", "kernel"}
-        known = noise is not None or bool(own) or agent.forgetting is not None
+        known = noise is not None or bool(own) or agent.forgets
         closer = agent.search.scale < sample_scale(agent.problem.domain.dim, noisy=True)
         self._draws = closer and "scale" in settings_of(name)
         self._active = not known and (self._draws or "augmented" in settings_of(name))
@@ -155,4 +155,4 @@ class NoiseSearch:
         So it is without noise, and with an agent that does not forget if all evaluations that were
         repeated did so.
         """
-        return self._agent.forgetting is None and (self._noise == 0.0 or self._log.repeats_itself)
+        return not self._agent.forgets and (self._noise == 0.0 or self._log.repeats_itself)

@@ -11,7 +11,6 @@ from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
 from gpbandits_env.agents.action_map import CandidateMap
 from gpbandits_env.agents.data.learning import learning_for
-from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.noise import sample_scale
@@ -169,7 +168,7 @@ class SpaceAgent:
         """
         agent, rounds = self.agent, self.agent.round
         agent.reset()
-        if agent.forgetting is None:
+        if not agent.forgets:
             if known := [(record, reward) for record, reward, _ in told if record is not None]:
                 self.tell([record for record, _ in known], [reward for _, reward in known])
         else:
@@ -185,13 +184,11 @@ class SpaceAgent:
     def tell_after(self, elapsed: float, record: Record, reward: float) -> None:
         """Observe a reward after some time; the round itself takes no time."""
         self.wait(elapsed)
-        agent, usual = self.agent, self.agent.forgetting
-        still = agent.forgetting = None if usual is not None and usual.ages else usual
+        self.agent.pace = 0.0
         try:
             self.tell([record], [reward], counts=True)
         finally:
-            if agent.forgetting is still:  # a fit may have replaced it
-                agent.forgetting = usual
+            self.agent.pace = 1.0
 
     def wait(self, elapsed: float) -> None:
         """Let time pass; see `GPAgent.wait`."""
@@ -225,9 +222,9 @@ class SpaceAgent:
         if self.space.domain.finite:
             actions = np.array([self.space.nearest(one) for one in unit], dtype=np.int64)
         mean, var = self.agent.posterior.moments(self.agent.action_map.points(actions))
-        if self.agent.refit is None or self.agent.refit.tails is None:
+        if self.agent.refit is None or self.agent.refit.winsorizer is None:
             return mean, var
-        mean, slope = self.agent.refit.tails.undone(mean)
+        mean, slope = self.agent.refit.winsorizer.undone(mean)
         return mean, var * slope**2
 
     def snapshot(self) -> State:
@@ -323,14 +320,12 @@ def agent_for(
         given |= _with_noise(positive(noise, "noise", zero=True), given)
     agent = make(name, problem, seed=seed, **given)
     assert isinstance(agent, GPAgent)
-    if agent.forgetting is None and agent.refit is None:
-        agent.log = ObservationLog(None)  # all data, which take less storage than the posterior
     # The options of a choice share a lengthscale. An embedding, which only the agent knows, has
     # other coordinates.
-    refit = agent.refit
-    if usual and refit is not None and refit.learning.ard and refit.domain == space.domain:
-        refit.learning = replace(refit.learning, ard=space.groups)
-    if isinstance(agent.action_map, CandidateMap):
+    refit, mapped = agent.refit, agent.action_map
+    if usual and refit is not None and refit.learning.ard and mapped.inner.domain == space.domain:
+        refit.learn_by(replace(refit.learning, ard=space.groups))
+    if isinstance(mapped, CandidateMap):
         raise InvalidInput(
             f"{name!r} with these settings cannot run a campaign in this space: it accepts "
             "observations only at its own candidates, but the points of a campaign may lie "

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.constraints import Slacks
@@ -95,7 +97,8 @@ class Surrogates:
         told = (record for record, _, _ in self._log.observed())
         before = [r for r in told if r is not None and not self.noise.is_known(r)]
         sds = pooled([record.noise for record in (*before, *new)], self._replicates)
-        self.in_space.agent.log.restate([sd and sd**2 for sd in sds[: len(before)]])
+        known = np.array(sds[: len(before)], dtype=float)  # None becomes NaN
+        self.in_space.agent.data.restate(known**2)
         return [replace(r, noise=sd) for r, sd in zip(new, sds[len(before) :], strict=True)]
 
     def learn_anew(self) -> None:

@@ -10,10 +10,10 @@ from gpbandits_env.agents.search.box import Gradient
 from gpbandits_env.agents.search.round import RoundCandidates
 from gpbandits_env.arrays import Settings, mapping
 from gpbandits_env.domains import Arms, Box, Domain
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import Family
 
-__all__ = ["SEARCHES", "ArmSearch", "Search", "SearchSpec", "Within", "search_for"]
+__all__ = ["SEARCHES", "ArmSearch", "Search", "SearchSpec", "Within", "gradient_for", "search_for"]
 
 SEARCHES: Family[Gradient | RoundCandidates] = Family("search")
 # A search, its settings as a dict, or its name; None means the default.
@@ -52,9 +52,25 @@ def search_for(
         return ArmSearch(domain.size) if isinstance(domain, Arms) else PlacedArmSearch(shown)
     else:
         assert isinstance(domain, Box)
-        named = {} if spec is None else {"type": spec} if isinstance(spec, str) else spec
-        given = {"type": "gradient", **mapping(named, "search", "a dict or the name of a type")}
-        search = SEARCHES.from_dict(given).search(domain, rng, through)
+        search = _settings(spec).search(domain, rng, through)
     if actions is not None and not shown.finite:
         search.fix(domain, np.full(domain.dim, np.nan))  # raises an error early
     return search
+
+
+def gradient_for(spec: SearchSpec, name: str) -> Gradient:
+    """The settings of a gradient search, which alone follows lines.
+
+    Raises:
+        InvalidInput: another search is given, or a setting is out of range.
+    """
+    found = None if isinstance(spec, Search) else _settings(spec)
+    if not isinstance(found, Gradient):
+        raise InvalidInput(f"{name} does not support search={shown(spec)}: use 'gradient'")
+    return found
+
+
+def _settings(spec: Settings | str | None) -> Gradient | RoundCandidates:
+    named = {} if spec is None else {"type": spec} if isinstance(spec, str) else spec
+    given = {"type": "gradient", **mapping(named, "search", "a dict or the name of a type")}
+    return SEARCHES.from_dict(given)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
-from gpbandits_env.arrays import Array, IntArray, Points, leading
+from gpbandits_env.agents.part import Part
+from gpbandits_env.arrays import Array, IntArray, Points, Settings, leading
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.posterior import ArmPosterior, BoxPosterior, NystromPosterior
@@ -18,21 +19,36 @@ from gpbandits_env.gp.posterior import ArmPosterior, BoxPosterior, NystromPoster
 Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]
 
 
-class Search(ABC):
+class Search(Part, ABC):
     """Finds actions under a posterior: arms (m,), or points (m, d) of a box.
 
-    Hallucinated points affect the variance, never the mean. Each call receives the posterior.
+    Hallucinated points affect the variance, never the mean. Each call receives the posterior. A
+    search that remembers does so as a `Part`, and may prepare for a round by `follow`.
 
     Attributes:
         feasibility: if given, acquisitions are multiplied by the probability of feasibility, and
             samples are maximized over their feasible points.
         scale: the factor of the difference between posterior samples and the posterior mean.
         excluded: arms that are not chosen while others may be; None for no arm, and in a box.
+        fingerprint: a number that differs between agents with different seeds; 0 if the search has
+            no randomness but that of the generators it receives.
+        usual_beta: the beta_t of "ucb" for an algorithm with this search, if it is its own.
     """
+
+    fingerprint = 0
+    usual_beta: Settings | None = None
 
     feasibility: Feasibility | None = None
     scale: float = 1.0
     excluded: IntArray | None = None
+
+    def follow(self, t: int, posterior: Any) -> None:
+        """Prepare for round t, at the end of the round before and after other data arrived."""
+        return
+
+    def first_points(self, posterior: Any, m: int) -> Points | None:
+        """The m actions of a round that are chosen without an acquisition; None in other rounds."""
+        return None
 
     @abstractmethod
     def best(self, acquisition: Acquisition, posterior: Any, allowed: Any = None) -> Points:

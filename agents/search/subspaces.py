@@ -72,7 +72,8 @@ class SubspaceSearch(Search):
     """
 
     def __init__(self, box: Box, d: int, streams: Streams, growth: Growth) -> None:
-        self._box, self._streams, self._growth = box, streams, growth
+        self.box, self._streams, self._growth = box, streams, growth
+        self.fingerprint = streams.fingerprint
         self._active: IntArray = np.arange(box.dim - d, box.dim)
         self._low, self._high = box.low[self._active], box.high[self._active]
         self.restart()
@@ -84,18 +85,20 @@ class SubspaceSearch(Search):
 
     def restart(self) -> None:
         """Return to round 1 and Z_1."""
-        self.subspaces = Subspaces(self._box, self._active)
+        self.subspaces = Subspaces(self.box, self._active)
         self.round = 0
-        self.reach(1)
+        self._reach(1)
 
-    def reach(self, t: int, posterior: BoxPosterior | None = None) -> None:
+    def follow(self, t: int, posterior: BoxPosterior) -> None:
         """Go to round t >= 1, with the subspaces of all rounds up to t."""
         if t < self.round:
             self.restart()
-        if posterior is not None:
-            self.subspaces.follow(posterior)
+        self.subspaces.follow(posterior)
+        self._reach(t)
+
+    def _reach(self, t: int) -> None:
         inactive = self.subspaces.inactive
-        low, high = self._box.low[inactive], self._box.high[inactive]
+        low, high = self.box.low[inactive], self.box.high[inactive]
         step = max(1, STRIP // max(len(inactive), 1))
         for now in range(self.round + 1, t + 1):
             rng = self._streams.at(now, 0)

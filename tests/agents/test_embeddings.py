@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.embeddings import (
-    BoxMap,
     Coordinates,
     EmbeddedMap,
     HashEmbedding,
@@ -146,7 +145,7 @@ def test_dropout_fills_the_rest():
 def test_points_are_played_in_the_units_of_the_box(embedding):
     box = Box(np.linspace(-5, 0, D), np.linspace(1, 90, D))
     problem = Problem(box, SquaredExponential(3.0), 0.1)
-    played = EmbeddedMap(problem, BoxMap(embedding, box))
+    played = EmbeddedMap(problem, embedding)
     y = small_points(embedding, n=1)
     x = played.actions(y)
     assert x in box.action_space(1)
@@ -155,8 +154,8 @@ def test_points_are_played_in_the_units_of_the_box(embedding):
     assert np.array_equal(played.points(x), y)  # Remembered, where the clip hides it.
     inner = played.inner.domain
     assert (inner.check(played.points(box.sample(rng(), 5))) <= embedding.half).all()
-    assert played.fingerprint == EmbeddedMap(problem, BoxMap(embedding, box)).fingerprint
-    other = EmbeddedMap(problem, BoxMap(HashEmbedding(D, LOW, rng(77)), box))
+    assert played.fingerprint == EmbeddedMap(problem, embedding).fingerprint
+    other = EmbeddedMap(problem, HashEmbedding(D, LOW, rng(77)))
     assert played.fingerprint != other.fingerprint
 
 

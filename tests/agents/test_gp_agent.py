@@ -111,11 +111,14 @@ def test_a_restore_that_fails_changes_nothing(world):
         None,
         good | {"rng": {"bit_generator": "MT19937"}},
         good | {"rng": 3},
-        good | {"posterior": {}},
-        good | {"posterior": good["posterior"] | {"mean": np.zeros(3)}},
-        good | {"log": {}},
+        good | {"conditioned": {}},
+        good | {"conditioned": good["conditioned"] | {"posterior": {"mean": np.zeros(3)}}},
+        good | {"conditioned": good["conditioned"] | {"rows": 9}},
+        good | {"data": {}},
+        good | {"data": good["data"] | {"ends": [7]}},
+        good | {"data": good["data"] | {"rewards": np.zeros(3)}},
         good | {"round": "first"},
-        good | {"log": good["log"] | {"best_reward": "high"}},
+        good | {"conditioned": good["conditioned"] | {"best_reward": "high"}},
         agents.make("random", world.problem()).snapshot(),
     ]
     for state in bad:
@@ -164,13 +167,13 @@ def test_a_learned_model_is_of_the_data_that_count_and_as_faded(world, settings,
 def test_compression_weighs_against_the_noise_that_was_learned(world):
     learn = {"every": 2, "what": ["noise_var"], "starts": 1}
     agent = agents.make("gp-ucb", world.problem(batch_size=5), compress=0.01, learn=learn)
-    given = agent.compression.threshold
+    given = agent.compression.threshold(agent.posterior)
     agent.tell(range(0, 50, 10), [9.0, -9.0, 8.0, -8.0, 9.0])
     noise_var = agent.refit.model.noise_var
     assert noise_var > 2 * world.problem().noise_var
-    assert agent.compression.threshold == pytest.approx(noise_var * np.expm1(0.02))
+    assert agent.compression.threshold(agent.posterior) == pytest.approx(noise_var * np.expm1(0.02))
     agent.reset()
-    assert agent.compression.threshold == given
+    assert agent.compression.threshold(agent.posterior) == given
 
 
 def test_prior_data_are_the_first_round_of_a_window(world):

@@ -46,11 +46,11 @@ def played(name, rounds=8, **settings):
 def test_replays_gp_ucb_in_the_small_box(name):
     rng = np.random.default_rng(0)
     for agent, action, _, y in played(name, d=2):
-        half, ell = agent.embedding.half, agent.posterior.kernel.lengthscale
-        assert ell == pytest.approx(ELL / agent.embedding.stretch)
+        half, ell = agent.action_map.embedding.half, agent.posterior.kernel.lengthscale
+        assert ell == pytest.approx(ELL / agent.action_map.embedding.stretch)
         told = agent.posterior.observed
         mine = agent.action_map.points(action)
-        assert agent.embedding.lift(mine) == pytest.approx(action)
+        assert agent.action_map.embedding.lift(mine) == pytest.approx(action)
         at = rng.uniform(-half, half, (20000, 2))
         best = bound(at, told, y, ell).max()
         assert bound(mine, told, y, ell)[0] >= best - 0.01 * abs(best)
@@ -71,7 +71,7 @@ def test_the_belief_is_about_points_of_the_large_box(name, dim):
 def test_replays_dropout(fill):
     rng = np.random.default_rng(0)
     for agent, action, x, y in played("dropout-ucb", d=2, fill=fill):
-        active = agent.coordinates(agent.round + 1)
+        active = agent.action_map.active
         assert len(set(active)) == 2
         best = bound(rng.uniform(-1, 1, (20000, 2)), x[:, active], y, ELL).max()
         mine = bound(action[:, active], x[:, active], y, ELL)[0]
@@ -85,7 +85,7 @@ def test_replays_dropout(fill):
 @pytest.mark.parametrize("directions", ["random", "coordinate", "ascent"])
 def test_replays_line_bo(directions):
     for agent, action, x, y in played("line-bo", directions=directions):
-        ends = agent.line.lift(np.array([[-1.0], [1.0]]))
+        ends = agent.search.line.lift(np.array([[-1.0], [1.0]]))
         assert np.abs(ends).max(axis=1) == pytest.approx([1.0, 1.0])  # From face to face.
         line = ends[0] + np.linspace(0, 1, 4001)[:, None] * (ends[1] - ends[0])
         assert np.linalg.norm(line - action, axis=1).min() < 1e-2
@@ -101,7 +101,7 @@ def test_replays_line_bo(directions):
 def test_replays_line_bo_through_random_points():
     """Its lines do not go through the best point, and depend on the seed and their number alone."""
     for agent, action, x, y in played("line-bo", anchor="random"):
-        ends = agent.line.lift(np.array([[-1.0], [1.0]]))
+        ends = agent.search.line.lift(np.array([[-1.0], [1.0]]))
         line = ends[0] + np.linspace(0, 1, 4001)[:, None] * (ends[1] - ends[0])
         best = bound(line, x, y, ELL).max()
         assert bound(action, x, y, ELL)[0] >= best - 0.01 * abs(best)
@@ -110,11 +110,11 @@ def test_replays_line_bo_through_random_points():
             assert np.linalg.norm(line - anchor, axis=1).min() > 1e-2
     short, long = (agents.make("line-bo", PROBLEM, seed=2, anchor="random") for _ in range(2))
     long.prior_data(np.full((1, D), 0.1), [1.0])
-    np.testing.assert_array_equal(short.line.anchor, long.line.anchor)
+    np.testing.assert_array_equal(short.search.line.anchor, long.search.line.anchor)
 
 
 def test_a_line_is_kept_for_so_many_rounds():
-    lines = [agent.line for agent, *_ in played("line-bo", rounds=6, rounds_per_line=3)]
+    lines = [agent.search.line for agent, *_ in played("line-bo", rounds=6, rounds_per_line=3)]
     assert lines[0] is lines[1] is lines[2]
     assert lines[2] is not lines[3]
     assert lines[3] is lines[5]
@@ -123,7 +123,7 @@ def test_a_line_is_kept_for_so_many_rounds():
 @pytest.mark.parametrize("directions", ["random", "coordinate"])
 def test_a_direction_depends_on_the_seed_and_the_number_of_the_line(directions):
     def along(agent):
-        ends = agent.line.lift(np.array([[-1e-3], [1e-3]]))
+        ends = agent.search.line.lift(np.array([[-1e-3], [1e-3]]))
         return (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
 
     short, long = (
@@ -143,7 +143,7 @@ def test_sre_goes_on_from_the_best_point():
     for agent, _, x, y in played("sre", rounds=12, d=2, stages=3):
         assert agent.stage == min(agent.round // 4, 2)
         if agent.round and agent.round % 4 == 0:
-            anchor = agent.embedding.lift(np.array([[1.0, 0.0, 0.0]]))
+            anchor = agent.action_map.embedding.lift(np.array([[1.0, 0.0, 0.0]]))
             assert anchor[0] == pytest.approx(x[y.argmax()])
             assert agent.posterior.observed.tolist() == [[1.0, 0.0, 0.0]]
             assert agent.posterior.rewards[0] == y.max()
@@ -155,7 +155,7 @@ def test_every_stage_of_sre_has_an_embedding_of_its_own():
     for _ in range(11):
         stages.append(agent.stage)
         far = 1e-3 * np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-        axes.append(agent.embedding.lift(far))
+        axes.append(agent.action_map.embedding.lift(far))
         agent.tell(agent.ask(), [0.0])
     assert stages == [0] * 4 + [1] * 4 + [2] * 3  # eleven rounds, the last stage the shorter
     for one, other in ((0, 4), (4, 8), (0, 8)):
@@ -180,8 +180,8 @@ def test_points_outside_the_image_count_at_its_nearest_point():
     agent = agents.make("hesbo", PROBLEM, seed=2, d=2)
     x = PROBLEM.domain.sample(np.random.default_rng(1), 3)
     agent.prior_data(x, reward(x))
-    assert isinstance(agent.embedding, HashEmbedding)
-    assert agent.posterior.observed == pytest.approx(agent.embedding.lower(x))
+    assert isinstance(agent.action_map.embedding, HashEmbedding)
+    assert agent.posterior.observed == pytest.approx(agent.action_map.embedding.lower(x))
     on_x = agents.make("rembo", PROBLEM, seed=2, d=2, kernel_on="x")
     on_x.prior_data(x, reward(x))
     assert np.array_equal(on_x.posterior.observed, x)
@@ -190,8 +190,6 @@ def test_points_outside_the_image_count_at_its_nearest_point():
 def test_settings_are_checked():
     with pytest.raises(UnknownName, match="fill"):
         agents.make("dropout-ucb", PROBLEM, fill="none")
-    with pytest.raises(InvalidInput, match="epsilon"):
-        agents.make("dropout-ucb", PROBLEM, epsilon=0.1)
     with pytest.raises(UnknownName, match="directions"):
         agents.make("line-bo", PROBLEM, directions="up")
     with pytest.raises(UnknownName, match="acquisition"):
@@ -233,7 +231,7 @@ def test_dropout_takes_the_lengthscales_of_its_coordinates():
     told = uneven().domain.sample(np.random.default_rng(1), 5)
     agent.prior_data(told, uneven_reward(told))
     for _ in range(4):
-        active = agent.coordinates(agent.round + 1)
+        active = agent.action_map.active
         action = agent.ask()
         scaled = told[:, active] / ARD[active]
         at = np.random.default_rng(0).uniform(0, SIDES[active] / ARD[active], (20000, 2))
@@ -244,10 +242,28 @@ def test_dropout_takes_the_lengthscales_of_its_coordinates():
         told = np.concatenate([told, action])
 
 
+def test_dropout_conditions_on_its_coordinates_whatever_counts():
+    """bogunovic2016, eqs. (7)-(8), on two coordinates, for the data of a window or with decay."""
+    x = PROBLEM.domain.sample(np.random.default_rng(1), 6)
+    for settings, rows, rate in (
+        ({"epsilon": 0.3}, slice(None), 0.7),
+        ({"window": 3}, slice(3, 6), 1.0),
+    ):
+        agent = agents.make("dropout-ucb", PROBLEM, seed=3, d=2, **settings)
+        for i in range(6):
+            agent.tell(x[[i]], reward(x[[i]]))
+        at, ages = x[rows][:, agent.action_map.active] / ELL, np.arange(6, 0, -1)[rows]
+        gram = np.exp(-((at[:, None] - at) ** 2).sum(-1) / 2)
+        gram *= rate ** (np.abs(np.subtract.outer(ages, ages)) / 2)
+        cross = np.exp(-(at**2).sum(-1) / 2) * rate ** (ages / 2)
+        mean = cross @ np.linalg.solve(gram + NOISE * np.eye(len(at)), reward(x[rows]))
+        assert agent.posterior.mean_at(np.zeros((1, 2)))[0] == pytest.approx(mean, abs=1e-9)
+
+
 @pytest.mark.parametrize("p", [0.0, 1.0])
 def test_a_mix_is_random_with_probability_p(p):
     for agent, action, x, y in played("dropout-ucb", rounds=5, d=2, fill="mix", p=p):
-        rest = np.setdiff1d(np.arange(D), agent.coordinates(agent.round + 1))
+        rest = np.setdiff1d(np.arange(D), agent.action_map.active)
         if len(x):
             assert np.array_equal(action[0, rest], x[y.argmax(), rest]) == (p == 0.0)
 
@@ -260,7 +276,7 @@ def test_a_line_of_ascent_is_the_gradient_in_the_cube():
     step = 1e-5 * SIDES * np.eye(D)  # the same part of each side
     slope = agent.belief(np.clip(anchor + step, 0, SIDES))[0]
     slope = slope - agent.belief(np.clip(anchor - step, 0, SIDES))[0]
-    along = np.diff(agent.line.lift(np.array([[-1.0], [1.0]])), axis=0)[0]
+    along = np.diff(agent.search.line.lift(np.array([[-1.0], [1.0]])), axis=0)[0]
     cosine = along @ slope / np.linalg.norm(along) / np.linalg.norm(slope)
     assert cosine == pytest.approx(1.0, abs=1e-4)
 
@@ -270,7 +286,7 @@ def test_a_line_goes_through_the_largest_mean_not_the_largest_reward():
     lucky, sure = np.full(D, -0.7), np.full(D, 0.7)
     agent = agents.make("line-bo", noisy, seed=3)
     agent.prior_data(np.array([lucky, sure, sure, sure]), [3.0, 2.5, 2.5, 2.5])
-    line = agent.line.lift(np.linspace(-1, 1, 2001)[:, None])
+    line = agent.search.line.lift(np.linspace(-1, 1, 2001)[:, None])
     assert np.linalg.norm(line - sure, axis=1).min() < 2e-3
     assert np.linalg.norm(line - lucky, axis=1).min() > 0.1
 
@@ -279,7 +295,7 @@ def test_sre_remembers_the_best_of_what_was_observed():
     agent = agents.make("sre", PROBLEM, seed=2, d=2, batch_size=3, rounds=1)
     x = agent.ask()
     agent.tell(x, [0.1, 0.5, np.nan], [True, True, False])
-    assert agent.embedding.lift(np.array([[1.0, 0.0, 0.0]]))[0] == pytest.approx(x[1])
+    assert agent.action_map.embedding.lift(np.array([[1.0, 0.0, 0.0]]))[0] == pytest.approx(x[1])
     assert agent.posterior.rewards.tolist() == [0.5]
 
 
@@ -303,7 +319,7 @@ def test_dropout_learns_of_the_coordinates_it_chooses_next_and_resumes():
     (found,) = agent.learned
     y = uneven_reward(x[:5])
     y, sd = y - found["mean"], y.std()
-    active = agent.coordinates(2)
+    active = agent.action_map.active
     at = 2.0 * (x[:5] / SIDES)[:, active] / found["lengthscale"]
     gram = found["variance"] * np.exp(-((at[:, None] - at) ** 2).sum(-1) / 2)
     gram += found["noise_var"] * np.eye(5)
@@ -351,7 +367,9 @@ def test_a_lengthscale_that_is_not_learned_stays_that_of_the_small_box(name):
     x = PROBLEM.domain.sample(np.random.default_rng(1), 6)
     agent.prior_data(x, 7.0 + 3.0 * reward(x))
     assert agent.learned
-    assert agent.posterior.kernel.lengthscale == pytest.approx(ELL / agent.embedding.stretch)
+    assert agent.posterior.kernel.lengthscale == pytest.approx(
+        ELL / agent.action_map.embedding.stretch
+    )
 
 
 def test_sre_learns_from_the_stage_it_is_in():

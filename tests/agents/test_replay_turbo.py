@@ -84,7 +84,7 @@ def test_replays_section_2(acquisition, m, flat):
         ours = np.random.Generator(np.random.PCG64())
         ours.bit_generator.state = agent.rng.bit_generator.state
         actions = agent.ask()
-        assert agent.length == region.length
+        assert agent.search.length == region.length
         if not region.starting:
             lengths.add(region.length)
             low, high = region.box()
@@ -112,7 +112,7 @@ def test_replays_section_2(acquisition, m, flat):
         before = len(region.y)
         region.observe(actions, rewards)
         ended += len(region.y) < before
-        assert agent.regions == ended
+        assert agent.search.regions == ended
         assert len(agent.posterior.observed) == len(region.y)
     assert len(lengths) > 2
     assert ended > 0 or not flat
@@ -143,7 +143,7 @@ def test_known_points_count_and_the_first_points_are_spread():
     assert len(np.unique(np.floor(unit[:4, 0] * 4))) == 4
     known = agents.make("turbo", problem, seed=0)
     known.prior_data(np.concatenate(first), np.zeros(6))
-    assert known._seen == 6
+    assert known.search._seen == 6
     with pytest.raises(InvalidInput, match="leave out search"):
         agents.make("turbo", problem, search="round")
     with pytest.raises(InvalidInput):
@@ -183,8 +183,8 @@ def test_a_campaign_recommends_its_best_point_when_a_region_has_just_ended():
     for _ in range(60):
         (suggestion,) = campaign.ask()
         campaign.tell(suggestion.id, 1.0 + (suggestion.id % 7 > 0))
-        if campaign.agent.regions > regions:
-            regions = campaign.agent.regions
+        if campaign.agent.search.regions > regions:
+            regions = campaign.agent.search.regions
             assert not len(campaign.agent.posterior.observed)
             assert campaign.recommended == campaign.best.params
     assert regions > 0

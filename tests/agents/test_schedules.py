@@ -55,7 +55,7 @@ def test_scale_multiplies_and_rounds_may_be_an_array(schedule):
     assert twice(t, 1.5) == pytest.approx(2 * one(t, 1.5))
     assert one(t, 1.5).shape == t.shape
     assert (one(t, 1.5) >= 0).all()
-    rule = ConfidenceBound(one, factor=3.0).prepared(ARMS, 35)
+    rule = ConfidenceBound(one, rho=3.0**0.5).prepared(ARMS, 35)
     for i in (1, 2, 1024, 1025, 2400, 3):
         assert type(rule.beta(i, 1.5)) is float
         assert rule.beta(i, 1.5) == pytest.approx(3.0 * float(one(i, 1.5)), rel=1e-12)

@@ -5,6 +5,8 @@ from gpbandits_env.gp.learning.data import Series as Series
 from gpbandits_env.gp.learning.diagnose import Diagnosis as Diagnosis
 from gpbandits_env.gp.learning.diagnose import ModelScore as ModelScore
 from gpbandits_env.gp.learning.diagnose import diagnose as diagnose
+from gpbandits_env.gp.learning.estimate import PRIORS as PRIORS
+from gpbandits_env.gp.learning.estimate import Estimator as Estimator
 from gpbandits_env.gp.learning.fit import Fitted as Fitted
 from gpbandits_env.gp.learning.fit import epsilon_interval as epsilon_interval
 from gpbandits_env.gp.learning.fit import fit as fit

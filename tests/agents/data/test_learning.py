@@ -7,14 +7,16 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from gpbandits_env import agents
-from gpbandits_env.agents.data import refit as fits
+from gpbandits_env.agents.action_map import ActionMap
+from gpbandits_env.agents.data.columns import Data
+from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.data.learning import Learning, learning_for
-from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import Linear, Matern52, SquaredExponential
 from gpbandits_env.gp.learning import HyperPriors, InputScaling, Observations, fit
+from gpbandits_env.gp.learning import estimate as fits
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import posterior_on
 from gpbandits_env.gp.temporal import WienerTime
@@ -26,10 +28,14 @@ BOX = Box([0.0, -3.0], [4.0, 9.0])
 
 
 class Host:
-    """What a refit needs of an agent: rounds, and a log of observations."""
+    """What a refit needs of an agent: rounds, and data that all count."""
 
     def __init__(self, domain):
-        self.domain, self.round, self.models, self.log = domain, 0, [], ObservationLog(None)
+        self.domain, self.round, self.models = domain, 0, []
+        self.data, self.keep = Data(domain), Keep()
+
+    def add(self, points, rewards):
+        self.data.add(points, rewards, float(self.round), float(self.round))
 
 
 def function(x):
@@ -42,15 +48,16 @@ def play(refit, host, rounds, m=2, seed=1):
         places = host.domain.sample(rng, m)
         y = function(host.domain.points(places)) + 0.1 * rng.standard_normal(m)
         host.round += 1
-        host.log.append(host.round, places, y)
-        if refit.update(host.round, host.log):
+        host.add(places, y)
+        if refit.update(host.round):
             model = refit.model
             host.models.append((model.kernel, model.noise_var, model.prior_mean))
 
 
 def build(domain, prior_mean=0.0, noise_var=0.1, kernel=None, **settings):
-    model = Model(kernel or Matern52(1.0), noise_var, prior_mean)
-    return Refit(Learning(**settings), model, domain), Host(domain)
+    model, host = Model(kernel or Matern52(1.0), noise_var, prior_mean), Host(domain)
+    mapped = ActionMap(Problem(domain, model.kernel, noise_var))
+    return Refit(Learning(**settings), model, host.data, host.keep, mapped), host
 
 
 @pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
@@ -70,8 +77,8 @@ def test_after_a_reset_fits_come_when_they_came_before():
     refit, host = build(BOX, every=4, first=5)
     play(refit, host, 5)
     first = [record["round"] for record in refit.learned]
-    refit.clear()
-    host.log.clear()
+    refit.begin()
+    host.data.clear()
     host.round = 0
     play(refit, host, 5)
     assert [record["round"] for record in refit.learned] == first == [3]
@@ -143,7 +150,7 @@ def test_standardised_model_is_the_model_of_standardised_rewards():
     """The same posterior, in other units."""
     refit, host = build(ARMS, what=(), standardize=True, every=100, first=16)
     play(refit, host, 8)
-    arms, y, *_ = host.log.gathered()
+    arms, y = host.data.points, host.data.rewards
     ours = posterior_on(ARMS, *host.models[-1])
     ours.condition(arms, y)
     plain = posterior_on(ARMS, Matern52(1.0), 0.1)
@@ -211,18 +218,18 @@ def test_a_fit_of_given_data_looks_at_the_last_of_them(what):
 def test_resuming_a_snapshot_equals_never_stopping():
     refit, host = build(BOX, every=3, standardize=True)
     play(refit, host, 7)
-    state, log = pickle.loads(pickle.dumps((refit.snapshot(), host.log.snapshot())))
+    state, log = pickle.loads(pickle.dumps((refit.state(), host.data.snapshot())))
     play(refit, host, 7, seed=9)
     other, twin = build(BOX, every=3, standardize=True)
     play(other, twin, 2)
     other.restore(state)
-    twin.log.restore(log)
+    twin.data.restore(log)
     twin.round = 7
     assert other.model.kernel == refit_kernel(state)
     play(other, twin, 7, seed=9)
     assert twin.models[-1] == host.models[-1]
     assert other.learned == refit.learned
-    other.clear()
+    other.begin()
     assert other.learned == []
     assert (other.model.kernel, other.model.noise_var) == (Matern52(1.0), 0.1)
 
@@ -244,13 +251,13 @@ def test_fits_become_fewer_and_shorter_as_the_data_grow(monkeypatch):
     # All starts up to 50, and where the data have doubled since such a fit.
     assert [n for n, many in zip(seen, starts, strict=True) if many] == [6, 12, 18, 24, 30, 38, 48,
                                                                         96]  # fmt: skip
-    state = pickle.loads(pickle.dumps(refit.snapshot()))
+    state = pickle.loads(pickle.dumps(refit.state()))
     other, _ = build(BOX, every=3, growth=0.25, what=("lengthscale", "noise_var"))
     other.restore(state)
-    log = host.log
-    assert not other.due(99, log.observations)  # rounds alone bring no fit
-    assert not other.due(63, log.observations + 6)
-    assert other.due(76, log.observations + 32)
+    size = host.data.size
+    assert not other.due(99, size)  # rounds alone bring no fit
+    assert not other.due(63, size + 6)
+    assert other.due(76, size + 32)
 
 
 def test_many_known_values_are_fitted_with_all_starts_first(monkeypatch):
@@ -321,13 +328,11 @@ def test_dropout_learns_from_the_coordinates_of_the_next_round(monkeypatch):
     for i in range(4):
         agent.tell(x[[i]], function(x[[i]]))
     (model, data) = given[0]
-    active = agent.coordinates(5)
+    active = agent.action_map.active
     assert data.points == pytest.approx((2 * x / high - 1)[:, active])
     assert data.rewards == pytest.approx(function(x))
     assert model.kernel.lengthscale == pytest.approx(0.5)
     assert agent.learned[0]["round"] == 4
-    with pytest.raises(InvalidInput, match="does not support epsilon"):
-        agents.make("dropout-ucb", problem, learn=["epsilon"])
 
 
 @pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
@@ -370,7 +375,7 @@ def test_a_model_of_numbers_beyond_those_of_a_kernel_is_not_taken():
     play(refit, host, 5)
     before, count = refit.model, len(refit.learned)
     host.round += 1
-    host.log.append(host.round, BOX.sample(np.random.default_rng(0), 1), np.array([1e150]))
-    refit.update(host.round, host.log)
+    host.add(BOX.sample(np.random.default_rng(0), 1), np.array([1e150]))
+    refit.update(host.round)
     assert refit.model is before
     assert len(refit.learned) == count

@@ -105,7 +105,7 @@ def test_learns_when_it_is_due_and_reset_unlearns():
     play(agent, world, 1)
     assert agent.epsilon != first
     agent.reset()
-    assert agent.epsilon == agent.forgetting.epsilon == 0.3
+    assert agent.epsilon == agent.conditioned.model.epsilon == 0.3
     assert np.array_equal(agent.belief()[0], learner(epsilon=0.3, learn_every=6).belief()[0])
 
 
@@ -180,9 +180,9 @@ def test_any_agent_learns_epsilon():
         for each in (other, more):
             each.tell(actions, rewards)
     assert [record["round"] for record in agent.learned] == [6, 12, 18]
-    assert other.forgetting.epsilon == agent.epsilon == agent.learned[-1]["epsilon"]
+    assert other.conditioned.model.epsilon == agent.epsilon == agent.learned[-1]["epsilon"]
     assert np.array_equal(other.belief(), agent.belief())
-    assert more.forgetting.epsilon == more.learned[-1]["epsilon"] != agent.epsilon
+    assert more.conditioned.model.epsilon == more.learned[-1]["epsilon"] != agent.epsilon
     assert more.learned[-1]["lengthscale"] != 0.2
     with pytest.raises(InvalidInput, match="give at most one"):
         agents.make("ei", PROBLEM, window=5, learn=["epsilon"])

@@ -274,5 +274,5 @@ def test_a_robust_campaign_is_resumed_bit_for_bit(tmp_path):
         for campaign in (plain, resumed):
             played(campaign, 1, lambda p: 1e6 if p["x"] > 0.8 else bowl(p))
         resumed = Campaign.resume(file)
-    assert plain.agent.refit.tails is not None
+    assert plain.agent.refit.winsorizer is not None
     assert resumed.snapshot()["records"] == plain.snapshot()["records"]

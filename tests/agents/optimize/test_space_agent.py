@@ -122,16 +122,16 @@ def test_where_data_fade_the_model_and_epsilon_are_learned():
     space = {"x": (0.0, 1.0)}
     for agent, settings in (("tv-gp-ucb", {}), ("ei", {"epsilon": 0.3})):
         campaign = Campaign(space, agent, maximize=False, seed=0, n_initial=2, **settings)
-        assert campaign.agent.forgetting.epsilon == settings.get("epsilon", 0.01)
+        assert campaign.agent.conditioned.model.epsilon == settings.get("epsilon", 0.01)
         for _ in range(30):
             (suggestion,) = campaign.ask()
             campaign.tell(suggestion.id, (suggestion.params["x"] - 0.3) ** 2)
         last = campaign.agent.learned[-1]
         assert last["epsilon"] < 0.005  # nothing moves
-        assert last["epsilon"] == campaign.agent.forgetting.epsilon
+        assert last["epsilon"] == campaign.agent.conditioned.model.epsilon
         assert last["lengthscale"] != 0.3
     fixed = Campaign(space, "ei", seed=0, n_initial=2, epsilon=0.3, learn=False)
-    assert fixed.agent.forgetting.epsilon == 0.3
+    assert fixed.agent.conditioned.model.epsilon == 0.3
     recent = Campaign(space, "ei", seed=0, window=7).agent.refit.learning
     assert (recent.last, recent.drifts) == (7, False)
 
@@ -154,7 +154,7 @@ def test_epsilon_is_learned_from_clock_times():
         log, agent = campaign.agent.log, campaign.agent
         gaps = [entry.elapsed for entry in log.entries[:-1]]
         assert gaps == [unit or 1.0] * 39
-        rate = agent.forgetting.epsilon
+        rate = agent.conditioned.model.epsilon
         faded = [entry.faded for entry in log.entries[:-1]]
         assert faded == pytest.approx([1.0 - (1.0 - rate) ** (unit or 1.0)] * 39)
         found[unit] = rate

@@ -1,0 +1,149 @@
+"""The data of an agent: what it observed, as columns in order of arrival."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, Points, State, whole
+from gpbandits_env.domains import Domain
+
+# The number of rows for which there is space at first.
+FIRST_ROWS = 64
+NUMBERS = ("rewards", "rounds", "times")
+
+
+class Data:
+    """Observations in order of arrival, one row each.
+
+    Which of them count is said by a `Keep`, and what they say about the present by a model. A
+    reward that arrives late is a row with an earlier round; a change of earlier rows is an edit.
+
+    Args:
+        domain: the domain of the points.
+
+    Attributes:
+        size: the number of rows.
+        ends: the number of rows after each arrival; rows that arrive together are learned together.
+        edits: the number of changes of earlier rows.
+        ordered: whether no row is of an earlier round than one before it.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        self._shape = (FIRST_ROWS,) if domain.finite else (FIRST_ROWS, domain.dim)
+        self._kind = np.int64 if domain.finite else np.float64
+        self.edits = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop all rows."""
+        self._points: Points = np.empty(self._shape, dtype=self._kind)
+        self._rewards, self._rounds, self._times = np.empty((3, FIRST_ROWS))
+        self._noise_var = np.full(FIRST_ROWS, np.nan)
+        self._noisy, self._last = False, -np.inf
+        self.size, self.ordered = 0, True
+        self.ends: list[int] = []
+        self.edits += 1
+
+    @property
+    def points(self) -> Points:
+        """The points, a view (size,) or (size, d)."""
+        return self._points[: self.size]
+
+    @property
+    def rewards(self) -> Array:
+        """The rewards, a view (size,)."""
+        return self._rewards[: self.size]
+
+    @property
+    def rounds(self) -> Array:
+        """The rounds of the actions, a view (size,); data known between t and t + 1: t + 1/2."""
+        return self._rounds[: self.size]
+
+    @property
+    def times(self) -> Array:
+        """The times of the actions, a view (size,); see `GPAgent.clock`."""
+        return self._times[: self.size]
+
+    def noise_of(self, rows: slice | NDArray[np.intp]) -> Array | None:
+        """The known variances of the noise of some rows, NaN elsewhere; None if none is known."""
+        own = self._noise_var[: self.size][rows] if self._noisy else None
+        return None if own is None or np.isnan(own).all() else own
+
+    def add(
+        self,
+        points: Points,
+        rewards: Array,
+        round_: float,
+        time: float,
+        noise_var: Array | None = None,
+    ) -> None:
+        """Add rows that arrive together; the arrays are copied.
+
+        Args:
+            points: (k,) or (k, d).
+            rewards: (k,).
+            round_: the round of the actions.
+            time: the time of the actions.
+            noise_var: (k,) the variances of the noise, NaN where unknown; None if none is known.
+        """
+        start, end = self.size, self.size + len(rewards)
+        if start == end:
+            return
+        if end > len(self._rewards):
+            self._grow(end)
+        if end - start == 1:  # numbers are stored faster than slices
+            self._points[start], self._rewards[start] = points[0], rewards[0]
+            self._rounds[start], self._times[start] = round_, time
+        else:
+            self._points[start:end], self._rewards[start:end] = points, rewards
+            self._rounds[start:end], self._times[start:end] = round_, time
+        if noise_var is not None:
+            self._noise_var[start:end], self._noisy = noise_var, True
+        self.size = end
+        self.ends.append(end)
+        if round_ < self._last:
+            self.ordered = False
+        self._last = round_
+
+    def _grow(self, least: int) -> None:
+        """Make space for more rows; the number doubles, so that a row costs O(1)."""
+        size = max(least, 2 * len(self._rewards))
+        for name in ("_points", "_noise_var", *(f"_{name}" for name in NUMBERS)):
+            old = getattr(self, name)
+            new = np.empty((size, *old.shape[1:]), dtype=old.dtype)
+            new[: self.size] = old[: self.size]
+            if name == "_noise_var":
+                new[self.size :] = np.nan
+            setattr(self, name, new)
+
+    def restate(self, noise_var: Array) -> None:
+        """Replace the variances of the noise of the first rows, NaN where unknown."""
+        self._noise_var[: len(noise_var)], self._noisy = noise_var, True
+        self.edits += 1
+
+    def since(self, first: float) -> slice | NDArray[np.intp]:
+        """The rows of rounds from a first one on: a slice where rounds never decrease."""
+        rounds = self.rounds
+        if not self.ordered:
+            return np.flatnonzero(rounds >= first)
+        return slice(0 if first == -np.inf else int(np.searchsorted(rounds, first)), self.size)
+
+    def snapshot(self) -> State:
+        """The state, as a copy in plain data."""
+        own = {name: getattr(self, f"_{name}")[: self.size].copy() for name in NUMBERS}
+        noise = self._noise_var[: self.size].copy() if self._noisy else None
+        return own | {"points": self.points.copy(), "noise_var": noise, "ends": list(self.ends)}
+
+    def restore(self, state: State) -> None:
+        """Return to the state of a snapshot."""
+        points, ends = np.asarray(state["points"]), [whole(end, "end") for end in state["ends"]]
+        rewards, rounds, times = (np.asarray(state[name], dtype=np.float64) for name in NUMBERS)
+        noise = state["noise_var"]
+        lengths = {len(points), len(rewards), len(rounds), len(times), max([0, *ends])}
+        if len(lengths) > 1 or ends != sorted(set(ends)):
+            raise ValueError("the columns of the data have different lengths")
+        self.clear()
+        start = 0
+        for end in ends:
+            rows, own = slice(start, end), None if noise is None else noise[start:end]
+            self.add(points[rows], rewards[rows], rounds.item(start), times.item(start), own)
+            start = end

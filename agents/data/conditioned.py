@@ -1,0 +1,239 @@
+"""The posterior of an agent, as a function of its data, its model, and the round and time."""
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.action_map import ActionMap
+from gpbandits_env.agents.data.columns import Data
+from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.arrays import Array, Points, State, whole
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.posterior import ArmPosterior, Posterior
+
+# Data whose correlation with the present is below this have no effect.
+GONE = 1e-9
+# The time of round 1.
+START = 0.0
+# Points of the data (k, ...), rewards (k,), and the variances of their noise where one is known.
+Arrived: TypeAlias = tuple[Points, Array, Array | None]
+
+
+class Conditioned:
+    """The posterior given the data that count, brought up to date at the least cost.
+
+    If what it holds is the beginning of what counts, it learns the new rows, and time passes.
+    Otherwise it starts again from the prior: a row dropped out, a row of an earlier time arrived
+    where data age, an earlier row was edited, or the model is another one. It then learns all rows
+    in one call or, where data age, in one call for each time.
+
+    Args:
+        data: the data.
+        keep: which of them count.
+        mapped: the map from the points of the data to those of the posterior.
+        make: makes the posterior of a model, without data.
+        model: the model.
+
+    Attributes:
+        posterior: the posterior at the present time.
+        model: the model.
+        winsorize: the map of rewards before the posterior receives them; None for the identity.
+        best_reward: the largest reward that counts; -inf without any.
+        best_given: the same reward as the posterior received it.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        keep: Keep,
+        mapped: ActionMap,
+        make: Callable[[Model], Posterior],
+        model: Model,
+    ) -> None:
+        self._data, self._keep, self._mapped, self._make = data, keep, mapped, make
+        self.model, self.posterior = model, make(model)
+        self.winsorize: Callable[[Array], Array] | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Hold no row; the posterior is at its prior."""
+        # The rows that were looked at, their arrivals, and the rows that were learned in one call.
+        self._row, self._arrivals, self._together = 0, 0, 0
+        self._oldest, self.best_reward, self.best_given = math.inf, -math.inf, -math.inf
+        self._now, self._edits = START, self._data.edits
+        # Whether data age with time.
+        self.ages = self.model.epsilon > 0.0 or self.posterior.ages
+
+    def given(self, rewards: Array) -> Array:
+        """The rewards as the posterior receives them."""
+        return rewards if self.winsorize is None else self.winsorize(rewards)
+
+    @property
+    def first_round(self) -> float:
+        """The earliest round of a row that the posterior holds; infinite without any."""
+        return self._oldest
+
+    def at(self, t: int, time: float, arrived: Arrived | None = None) -> None:
+        """Bring the posterior to the beginning of round t, at a time.
+
+        Args:
+            t: the round.
+            time: its time.
+            arrived: the data of round t - 1, if nothing else is new; they need not be read then.
+        """
+        data, keep = self._data, self._keep
+        first = keep.first(t) if keep.forgets else keep.stage
+        fits = first <= self._oldest and data.edits == self._edits and not self._mapped.moves
+        if fits and self._row < data.size:
+            if arrived is None:
+                fits = self._append(first)
+            elif t > first:
+                self._row, self._arrivals = data.size, self._arrivals + 1
+                self._learn(*arrived)
+                if t - 1.0 < self._oldest:
+                    self._oldest = t - 1.0
+        if not fits:
+            self._anew(t, time)
+        elif self.ages:
+            self._pass(time)
+
+    def use(
+        self,
+        model: Model,
+        winsorize: Callable[[Array], Array] | None,
+        t: int,
+        time: float,
+        *,
+        keeps_prior: bool = False,
+    ) -> None:
+        """Start again under another model; ``keeps_prior``: it differs in epsilon only."""
+        self.model, self.winsorize = model, winsorize
+        if not keeps_prior:
+            self.posterior = self._make(model)
+        self._anew(t, time)
+
+    def _append(self, first: float) -> bool:
+        """Learn the new rows that count; whether that is possible: none is of an earlier time."""
+        data = self._data
+        for end in data.ends[self._arrivals :]:
+            start, self._row = self._row, end
+            self._arrivals += 1
+            round_ = data.rounds.item(start)
+            if round_ >= first:
+                if self.ages:
+                    time = data.times.item(start)
+                    if time < self._now:
+                        return False
+                    self._pass(time)
+                self._learn_rows(slice(start, end))
+                if round_ < self._oldest:
+                    self._oldest = round_
+        return True
+
+    def _anew(self, t: int, time: float) -> None:
+        """Condition an empty posterior on all rows that count."""
+        data, rows = self._data, self._data.since(self._keep.first(t))
+        if self._mapped.moves:
+            self._move(t)
+        self.posterior.forget()
+        self._begin()
+        self._row, self._arrivals, self._together = data.size, len(data.ends), data.size
+        rounds = data.rounds[rows]
+        if len(rounds):
+            self._oldest = float(rounds.min())
+            self._learn_by_time(rows, time) if self.ages else self._learn_rows(rows)
+        if self.ages:
+            self._pass(time)
+
+    def _move(self, t: int) -> None:
+        """Let a map that changes with the round be that of round t."""
+        rows = self._data.since(self._keep.first(t))
+        self._mapped.reach(t, self._data.points[rows], self._data.rewards[rows])
+        self.posterior = self._make(self.model)
+
+    def _learn_by_time(self, rows: slice | NDArray[np.intp], time: float) -> None:
+        """Learn rows in one call for each time, oldest first."""
+        times = self._data.times[rows]
+        every = np.arange(self._data.size)[rows][np.argsort(times, kind="stable")]
+        times = self._data.times[every]
+        kept = 1.0 - self.model.epsilon
+        if not self.posterior.ages and kept < 1.0:
+            age = 2.0 * math.log(GONE) / math.log(kept) if kept else 0.0
+            every = every[times >= time - 1.0 - age]
+            times = self._data.times[every]
+        self._now = min([START, *times[:1].tolist()])
+        for part in np.split(every, np.flatnonzero(np.diff(times)) + 1):
+            if len(part):
+                self._pass(self._data.times.item(part[0]))
+                self._learn_rows(part)
+
+    def _learn_rows(self, rows: slice | NDArray[np.intp]) -> None:
+        data = self._data
+        points = self._mapped.coordinates(data.points[rows])
+        self._learn(points, data.rewards[rows], data.noise_of(rows))
+
+    def _learn(self, points: Points, rewards: Array, noise_var: Array | None) -> None:
+        given = rewards if self.winsorize is None else self.winsorize(rewards)
+        self.posterior.learn(points, given, noise_var)
+        for reward in rewards.tolist():
+            if reward > self.best_reward:
+                self.best_reward = reward
+        self.best_given = self.best_reward
+        if self.winsorize is not None:
+            self.best_given = float(self.winsorize(np.array([self.best_reward]))[0])
+
+    def _pass(self, time: float) -> None:
+        """Let time pass until then."""
+        elapsed = time - self._now
+        if elapsed > 0.0:
+            self.posterior.rollback()
+            self.posterior.drift(self.model.epsilon, elapsed)
+            self._now = time
+
+    def reset(self, model: Model) -> None:
+        """Return to the prior of a model, before round 1; the data are dropped already."""
+        self.model, self.winsorize = model, None
+        self.posterior = self._make(model)
+        self._begin()
+
+    def snapshot(self) -> State:
+        """What does not follow from the data, as a copy in plain data."""
+        own = {"rows": self._row, "together": self._together, "now": self._now}
+        best = {"oldest": self._oldest, "best_reward": self.best_reward}
+        return own | best | {"posterior": None if self._follows else self.posterior.snapshot()}
+
+    @property
+    def _follows(self) -> bool:
+        """Whether a posterior on arms follows from the data: they may take far less storage."""
+        exact = isinstance(self.posterior, ArmPosterior) and not self.posterior.hallucinated
+        return exact and not self.ages and not self._keep.forgets and not self._mapped.moves
+
+    def restore(
+        self, state: State, model: Model, winsorize: Callable[[Array], Array] | None, t: int
+    ) -> None:
+        """Return to the state of a snapshot, after the data, the model and the other parts."""
+        self.reset(model)
+        data, self.winsorize = self._data, winsorize
+        row, together = whole(state["rows"], "rows", 0), whole(state["together"], "together", 0)
+        if not together <= row <= data.size:
+            raise ValueError("the snapshot holds more rows than there are data")
+        if state["posterior"] is None:  # repeat the calls
+            first = self._keep.first(t)
+            rows = np.flatnonzero(data.rounds[:together] >= first)
+            if len(rows):
+                self._learn_rows(slice(0, together) if len(rows) == together else rows)
+            for start, end in zip([0, *data.ends], data.ends, strict=False):
+                if together <= start < row and data.rounds[start] >= first:
+                    self._learn_rows(slice(start, end))
+        else:
+            if self._mapped.moves:
+                self._move(t)
+            self.posterior.restore(state["posterior"])
+        self._row, self._together = row, together
+        self._arrivals = data.ends.index(row) + 1 if row else 0
+        self._oldest, self.best_reward = float(state["oldest"]), float(state["best_reward"])
+        self.best_given = float(self.given(np.array([self.best_reward]))[0])
+        self._now, self._edits = float(state["now"]), data.edits

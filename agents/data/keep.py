@@ -1,0 +1,105 @@
+"""Which of an agent's data count: all, or those of the last rounds.
+
+How data age that count is said by the model (`epsilon`, `temporal`). Every agent with a posterior
+has the settings `epsilon`, `temporal`, `reset_every` and `window` for this.
+"""
+
+import math
+
+from gpbandits_env.agents.part import Part
+from gpbandits_env.arrays import Settings, whole
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, temporal_from_dict
+
+
+class Keep(Part):
+    """All data count, or those since a round at which a new stage began.
+
+    Attributes:
+        stage: the first round that counts; data of earlier rounds are not used for fits either.
+        stages: the number of stages that have ended, each of which starts with the given model.
+        forgets: whether data of the present stage may stop counting.
+    """
+
+    REMEMBERS = ("stage", "stages")
+    forgets = False
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        self.stage, self.stages = -math.inf, 0
+
+    def first(self, t: int) -> float:
+        """The first round whose data count when the actions of round t are chosen.
+
+        It never decreases with t.
+        """
+        return self.stage
+
+
+class Restart(Keep):
+    """All data are discarded after each block of rounds.
+
+    Args:
+        every: the block length N >= 1.
+    Source: bogunovic2016, Algorithm 1: reset at every t with t mod N = 1.
+    """
+
+    forgets = True
+
+    def __init__(self, every: int) -> None:
+        self.every = whole(every, "reset_every")
+        super().__init__()
+
+    def first(self, t: int) -> float:
+        # Data known after the last round of a block count in the next one.
+        return self.stage if t <= self.every else max(self.stage, t - (t - 1) % self.every - 0.5)
+
+
+class Window(Keep):
+    """Only the data of the last rounds count.
+
+    Args:
+        rounds: the length W >= 1 of the window.
+    Source: sliding windows as in Zhou and Shroff (2021), SW-GP-UCB.
+    """
+
+    forgets = True
+
+    def __init__(self, rounds: int) -> None:
+        self.window = whole(rounds, "window")
+        super().__init__()
+
+    def first(self, t: int) -> float:
+        return max(self.stage, t - self.window)
+
+
+class Since(Keep):
+    """The data count since a round that a part of the agent moves."""
+
+    REMEMBERS = (*Keep.REMEMBERS, "start")
+    forgets = True
+
+    def begin(self) -> None:
+        super().begin()
+        self.start = -math.inf
+
+    def first(self, t: int) -> float:
+        return max(self.stage, self.start)
+
+
+def drift_of(
+    epsilon: float | None, temporal: TemporalKernel | Settings | None
+) -> tuple[float | None, TemporalKernel | None]:
+    """The settings ``epsilon`` and ``temporal``, of which a Markov kernel is the former.
+
+    Raises:
+        InvalidInput: both are given, or the kernel is invalid.
+    """
+    moving = None if temporal is None else temporal_from_dict(temporal)
+    if epsilon is not None and moving is not None:
+        raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
+    if isinstance(moving, MarkovTime):
+        return moving.epsilon, None
+    return epsilon, moving

@@ -1,0 +1,181 @@
+"""Fits of a model to rewards whose mean and scale may be unknown, in the units of the rewards."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, Points
+from gpbandits_env.domains import Domain
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.learning.data import Observations
+from gpbandits_env.gp.learning.fit import fit, groups_of, learnable
+from gpbandits_env.gp.learning.priors import HyperPriors
+from gpbandits_env.gp.learning.scaling import InputScaling, OutputScaling, Winsorizer
+from gpbandits_env.gp.learning.time import TimeFit, learnable_in_time
+from gpbandits_env.gp.model import Model
+
+PRIORS = {"default": HyperPriors.default, "dimension-scaled": HyperPriors.dimension_scaled}
+# The least known noise variance, relative to the variance of the rewards.
+LEAST_NOISE = 1e-6
+# The standard deviation of the prior of the logarithm of a parameter of time, around that given.
+PRIOR_SD = 1.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A fitted model.
+
+    Args:
+        model: the model, in the units of the rewards.
+        mean: the mean that it adds to the given prior mean.
+        log_likelihood: None if nothing but the mean and the scale was estimated.
+        winsorizer: how rewards were drawn in; None if they were not.
+    """
+
+    model: Model
+    mean: float
+    log_likelihood: float | None
+    winsorizer: Winsorizer | None
+
+
+class Estimator:
+    """Estimates what is learned of a model; the rest is as given.
+
+    Args:
+        given: the model, of rewards with mean 0 and a known scale if they are standardized.
+        domain: the domain of the points; the kernel is in its units.
+        what: what to learn, by name; see `agents.data.learning.Learning`.
+        reward_sd: the standard deviation of the rewards for which the model is stated.
+        standardize: whether the mean and the scale of the rewards are estimated.
+        known_noise: whether the noise variance is in the units of the rewards in any case.
+        robust: whether rewards far from most others are drawn in; see `Winsorizer`.
+        ard: whether there is one lengthscale per coordinate, or the groups that share one.
+        spread: the standard deviation of the logarithm of a lengthscale around the common one.
+        prior: the name of the prior of the lengthscales.
+    Raises:
+        UnknownName: the model does not have a hyperparameter that is to be learned.
+        InvalidInput: the noise variance is 0 and is not learned, or the kernel cannot be scaled.
+    """
+
+    def __init__(
+        self,
+        given: Model,
+        domain: Domain,
+        what: Sequence[str],
+        *,
+        reward_sd: float = 1.0,
+        standardize: bool = False,
+        known_noise: bool = False,
+        robust: bool = False,
+        ard: bool | tuple[int, ...] = False,
+        spread: float | None = None,
+        prior: str = "default",
+    ) -> None:
+        self.given, self._domain = given, domain
+        timed = [word for word in what if word.split(".")[0] == "temporal"]
+        # With a parameter of time, the noise is learned with it.
+        self._of_time = tuple(w for w in what if timed and (w in timed or w == "noise_var"))
+        self._of_space = tuple(word for word in what if word not in self._of_time)
+        self._names = learnable(given.kernel, self._of_space)
+        if timed:
+            if given.temporal is None:
+                raise InvalidInput("learning temporal needs a temporal kernel to start from")
+            learnable_in_time(given.temporal, self._of_time)
+        needs_noise = bool(timed) or (self._names and "noise_var" not in self._names)
+        if needs_noise and given.noise_var == 0.0 and not known_noise:
+            raise InvalidInput(
+                f"cannot learn {' and '.join(what)} without noise: give a noise_var above 0, or "
+                "learn noise_var too"
+            )
+        given.kernel.scaled(1.0)  # errors that every fit would raise
+        inputs = InputScaling.of(domain)
+        if ard is not False:
+            groups_of(ard, given.kernel, self._names, len(inputs.low))
+        priors = PRIORS[prior](inputs, spread)
+        self._priors = priors if self._names - {"epsilon"} else None
+        self._standardize, self._known_noise, self._robust = standardize, known_noise, robust
+        self._ard, self._drifts = ard, "epsilon" in what
+        self._reward_var = reward_sd**2 if standardize else 1.0
+
+    @property
+    def keeps_prior(self) -> bool:
+        """Whether epsilon is all that a fit changes."""
+        return self._priors is None and not self._standardize and not self._of_time
+
+    @property
+    def searches(self) -> bool:
+        """Whether more than the mean and the scale is estimated."""
+        return bool(self._names or self._of_time)
+
+    def fit(
+        self,
+        start: Model,
+        points: Points,
+        rewards: Array,
+        times: Array,
+        noise_var: Array | None,
+        starts: int,
+    ) -> Estimate:
+        """Fit the model to data.
+
+        Args:
+            start: the last model, from which the search starts.
+            points: (n,) arms or (n, d) points of the domain.
+            rewards: (n,).
+            times: (n,).
+            noise_var: (n,) the variances of the noise where they are known, NaN elsewhere; None if
+                none is. If all are known, that of the model is their median.
+            starts: the number of starts; 0 for a short search from the last model.
+        """
+        winsorizer = Winsorizer.of(rewards) if self._robust else None
+        rewards = rewards if winsorizer is None else winsorizer(rewards)
+        base = self.given.prior_mean
+        gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
+        outputs = OutputScaling.of(gap) if self._standardize else OutputScaling()
+        model, of_space = self._scaled(outputs, noise_var)
+        if noise_var is not None:
+            noise_var = np.maximum(noise_var, LEAST_NOISE * outputs.var)
+        at, mean, likelihood = self._domain.points(points), outputs.mean, None
+        if names := learnable(self.given.kernel, of_space):
+            # Parameters that are not learned are as given.
+            own = start.kernel.parameters()
+            kept = {n: v for n, v in model.kernel.parameters().items() if n in own.keys() - names}
+            first = Model(
+                start.kernel.with_parameters(kept),
+                start.noise_var if "noise_var" in names else model.noise_var,
+            )
+            found = fit(
+                first,
+                Observations(at, gap, times, noise_var),
+                learn=(*of_space, *(("mean",) if self._standardize else ())),
+                priors=self._priors,
+                ard=self._ard,
+                starts=starts,
+            )
+            likelihood, mean = found.log_likelihood, float(found.model.prior_mean)
+            epsilon = found.model.epsilon if self._drifts else model.epsilon
+            kernel, noise = found.model.kernel, found.model.noise_var
+            model = replace(model, kernel=kernel, noise_var=noise, epsilon=epsilon)
+        if self._of_time:
+            # The kernel in space is that of all rewards as one function; time is learned after it.
+            without = replace(model, prior_mean=0.0)
+            seen = Observations(at, gap - mean, times)
+            in_time = TimeFit(without, seen, self._of_time, prior_sd=PRIOR_SD)
+            best, likelihood = in_time.best()
+            model = replace(model, noise_var=best.noise_var, temporal=best.temporal)
+        model = replace(model, prior_mean=base + mean if mean else base)
+        return Estimate(model, mean, likelihood, winsorizer)
+
+    def _scaled(
+        self, outputs: OutputScaling, noise_var: Array | None
+    ) -> tuple[Model, tuple[str, ...]]:
+        """The given model in the units of the rewards, and what to learn in space."""
+        factor = outputs.var / self._reward_var
+        least, noise, of_space = LEAST_NOISE * outputs.var, self.given.noise_var, self._of_space
+        noise = max(noise, least) if self._known_noise else noise * factor
+        if noise_var is not None and not np.isnan(noise_var).any():
+            noise = max(float(np.median(noise_var)), least)
+            of_space = tuple(word for word in of_space if word != "noise_var")
+        kernel = self.given.kernel.scaled(factor)
+        return replace(self.given, kernel=kernel, noise_var=noise), of_space
