@@ -15,9 +15,9 @@ from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.compression import compression_for
 from gpbandits_env.agents.data.conditioned import START, Arrived, Conditioned
 from gpbandits_env.agents.data.learning import learning_for
+from gpbandits_env.agents.data.part import Observed, Part, observes
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
-from gpbandits_env.agents.part import Part, Seen, observes
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import Search
 from gpbandits_env.arrays import Array, Plain, Points, State, numbers, positive
@@ -261,7 +261,7 @@ class GPAgent(Agent):
     def _show(self, played: Points, points: Points, values: Array, rounds: Array) -> None:
         """Show observations to the parts that remember."""
         now = self.conditioned
-        seen = Seen(
+        seen = Observed(
             played,
             points,
             values,

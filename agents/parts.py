@@ -9,11 +9,16 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions.functions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule
-from gpbandits_env.agents.action_map import ActionMap, action_map_for, box_of, check_own_search
 from gpbandits_env.agents.batch import Batch
 from gpbandits_env.agents.data.compression import Budget
 from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of
 from gpbandits_env.agents.data.learning import Learning
+from gpbandits_env.agents.embeddings.action_map import (
+    ActionMap,
+    action_map_for,
+    box_of,
+    check_own_search,
+)
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import InvalidInput, unknown

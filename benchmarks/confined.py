@@ -13,7 +13,7 @@ import argparse
 
 import numpy as np
 
-from gpbandits_env.agents.embeddings import HashEmbedding
+from gpbandits_env.agents.embeddings.embedding import HashEmbedding
 from gpbandits_env.rewards.functions import AnalyticProcess
 
 INITIAL = 20

@@ -31,7 +31,7 @@ class BKBUCB(GPAgent):
 
     Args:
         beta: see `GPUCB`; by default Theorem 1 without the division by 5.
-        posterior: see `GPAgent`; `qbar` sets the size of the dictionary.
+        posterior: see `Parts`; `qbar` sets the size of the dictionary.
     """
 
     PARTS = Parts(acquisition=partial(ConfidenceBound, beta=THEOREM_1), posterior=NYSTROM)
@@ -43,7 +43,7 @@ class BKBEI(GPAgent):
     Args:
         incumbent: see `EI`.
         margin: see `EI`.
-        posterior: see `GPAgent`; `qbar` sets the size of the dictionary.
+        posterior: see `Parts`; `qbar` sets the size of the dictionary.
     """
 
     PARTS = Parts(
@@ -59,7 +59,7 @@ class BKBMPI(GPAgent):
         variant: see `MPI`.
         incumbent: see `EI`.
         margin: see `EI`.
-        posterior: see `GPAgent`; `qbar` sets the size of the dictionary.
+        posterior: see `Parts`; `qbar` sets the size of the dictionary.
     """
 
     PARTS = Parts(

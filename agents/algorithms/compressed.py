@@ -30,7 +30,7 @@ class CUB(GPAgent):
 
     Args:
         beta: see `GPUCB`; by default Theorem 1 without the division by 5.
-        compress: see `GPAgent`.
+        compress: see `Parts`.
     """
 
     PARTS = Parts(acquisition=partial(ConfidenceBound, beta=THEOREM_1), compress=EPSILON)
@@ -42,7 +42,7 @@ class CEI(GPAgent):
     Args:
         incumbent: see `EI`.
         margin: see `EI`.
-        compress: see `GPAgent`.
+        compress: see `Parts`.
     """
 
     PARTS = Parts(
@@ -58,7 +58,7 @@ class CMPI(GPAgent):
         variant: see `MPI`.
         incumbent: see `EI`.
         margin: see `EI`.
-        compress: see `GPAgent`.
+        compress: see `Parts`.
     """
 
     PARTS = Parts(

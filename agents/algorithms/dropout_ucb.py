@@ -15,9 +15,9 @@ import numpy as np
 from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
-from gpbandits_env.agents.action_map import ActionMap
 from gpbandits_env.agents.data.keep import Keep
-from gpbandits_env.agents.embeddings import BoxMap, Coordinates, kernel_on_y
+from gpbandits_env.agents.embeddings.action_map import ActionMap
+from gpbandits_env.agents.embeddings.embedding import BoxMap, Coordinates, kernel_on_y
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import Array, IntArray, leading, share, whole
@@ -109,10 +109,10 @@ class DropoutUCB(GPAgent):
             observed reward, "random" draws them, and "mix" draws them with probability p and copies
             them otherwise, separately for each action. Before any data they are random.
         p: the probability of "mix".
-        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the box [-1, 1]^d.
         epsilon: not supported, because the posterior is rebuilt in each round.
-        search: the search over the d coordinates; see `GPAgent`.
+        search: the search over the d coordinates; see `Parts`.
         parts: the arguments of `GPAgent`. If a model is learned, it is fitted to the round's
             coordinates only, and the kernel's lengthscales are replaced by their geometric mean.
     Source: Li et al. (2017), Algorithm 1 and Section 3.2 (the three fills).

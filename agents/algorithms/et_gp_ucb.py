@@ -16,8 +16,8 @@ import numpy as np
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME
 from gpbandits_env.agents.data.keep import Since
+from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.part import Seen
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.gp.theory.arguments import probability
 
@@ -41,7 +41,7 @@ class EventTrigger(Since):
         super().begin()
         self.events = 0
 
-    def observe(self, seen: Seen) -> None:
+    def observe(self, seen: Observed) -> None:
         mine, now = seen.rounds == seen.round, seen.round
         if not mine.any():
             return

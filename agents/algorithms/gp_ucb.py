@@ -3,7 +3,7 @@
 Paper: srinivas2010, Algorithm 1, eq. (6); beta_t of Theorem 1 over 5, as in its experiments.
 Assumes: k(x, x) <= 1, Gaussian noise of known variance.
 Departures: 1. ties (see `leader`) go to the lowest index; 2. in a box, a local search from many
-starts maximizes the bound; 3. a batch is chosen by hallucinated variance (see `GPAgent`); 4. in a
+starts maximizes the bound; 3. a batch is chosen by hallucinated variance (see `Parts`); 4. in a
 box, beta is 2 where the model is learned.
 """
 

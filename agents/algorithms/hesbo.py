@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
-from gpbandits_env.agents.embeddings import EmbeddedMap, HashEmbedding
+from gpbandits_env.agents.embeddings.embedding import EmbeddedMap, HashEmbedding
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import whole
@@ -35,7 +35,7 @@ class HeSBO(GPAgent):
 
     Args:
         d: the dimension of y.
-        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
     """
 

@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
-from gpbandits_env.agents.embeddings import BoxMap, LineEmbedding
+from gpbandits_env.agents.embeddings.embedding import BoxMap, LineEmbedding
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import SearchSpec, gradient_for
@@ -110,9 +110,9 @@ class LineBO(GPAgent):
         directions: "random", uniform on the sphere; "coordinate", along an axis; or "ascent", along
             the gradient of the posterior mean.
         rounds_per_line: the number of rounds before the next line is drawn.
-        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for [-1, 1].
-        search: the search of the line; see `GPAgent`.
+        search: the search of the line; see `Parts`.
     """
 
     PARTS = Parts(

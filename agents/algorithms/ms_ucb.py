@@ -11,6 +11,7 @@ sides of any length.
 """
 
 from functools import partial
+from typing import Any
 
 from numpy.random import Generator
 
@@ -33,17 +34,12 @@ def subspace_search(
     spec: SearchSpec,
     *,
     d: int,
-    n0: int,
-    alpha: float,
-    cap: int | None,
-    candidates: int,
-    refine: int,
-    evaluations: int,
+    **growth: Any,
 ) -> Search:
-    """The search of Z_t, or of the whole box if d = D; the arguments are those of `MSUCB`."""
+    """The search of Z_t, or of the whole box if d = D; the other arguments are of `Growth`."""
     box = problem.domain
     low_dim = min(whole(d, "d", 0), box.dim)
-    growth = Growth(n0, alpha, cap, candidates, refine, evaluations)
+    declared = Growth(**growth)
     if low_dim == box.dim:
         search = search_for(box, spec, rng)
     elif spec is not None:
@@ -52,7 +48,7 @@ def subspace_search(
             "candidates, refine and evaluations"
         )
     else:
-        search = SubspaceSearch(box, low_dim, Streams(rng), growth)
+        search = SubspaceSearch(box, low_dim, Streams(rng), declared)
     search.usual_beta = {"type": "subspaces", "subspace_dim": low_dim, "scale": 0.2}
     return search
 
@@ -81,9 +77,9 @@ class MSUCB(GPAgent):
         candidates: the number of points screened per round over all subspaces, at least 2 in each.
         refine: K, the number of screened points from which a gradient ascent starts.
         evaluations: the budget of acquisition evaluations for all ascents of a round together.
-        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default that of Section 4 over 5.
-        search: for d = D only; see `GPAgent`. It replaces candidates, refine and evaluations.
+        search: for d = D only; see `Parts`. It replaces candidates, refine and evaluations.
     Source: tranthe2020, Algorithm 1.
     """
 

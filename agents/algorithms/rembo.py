@@ -12,9 +12,9 @@ from functools import partial
 from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
-from gpbandits_env.agents.action_map import ActionMap
 from gpbandits_env.agents.data.keep import Keep
-from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, gaussian_embedding
+from gpbandits_env.agents.embeddings.action_map import ActionMap
+from gpbandits_env.agents.embeddings.embedding import BoxMap, EmbeddedMap, gaussian_embedding
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import whole
@@ -56,9 +56,9 @@ class REMBO(GPAgent):
             (see `EmbeddedMap`). With "x", it is on the clipped points x and uses the problem's
             kernel. A reward observed outside the embedding then counts at the point where it was
             observed, and two y with the same clipped point are one point.
-        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
-        search: the search of the small box; see `GPAgent`.
+        search: the search of the small box; see `Parts`.
     """
 
     PARTS = Parts(

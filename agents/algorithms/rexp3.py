@@ -18,9 +18,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from gpbandits_env.agents.action_map import action_map_for
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.data.pending import Played
+from gpbandits_env.agents.embeddings.action_map import action_map_for
 from gpbandits_env.arrays import Array, Points, State, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem

@@ -16,9 +16,9 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
-from gpbandits_env.agents.embeddings import EmbeddedMap, sequential_embedding
+from gpbandits_env.agents.data.part import Observed
+from gpbandits_env.agents.embeddings.embedding import EmbeddedMap, sequential_embedding
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.part import Seen
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import State, whole
 from gpbandits_env.errors import InvalidInput
@@ -71,7 +71,7 @@ class StagedMap(EmbeddedMap):
         self.stage, self._anchor = stage, anchor
         self.enter(sequential_embedding(anchor, self._d, self._streams.at(stage)))
 
-    def observe(self, seen: Seen) -> None:
+    def observe(self, seen: Observed) -> None:
         if len(seen.rewards) and seen.rewards.max() > self._best_reward:
             top = int(seen.rewards.argmax())
             self._best_reward = float(seen.rewards[top])
@@ -103,7 +103,7 @@ class SRE(GPAgent):
         d: the dimension of y.
         stages: the number m of stages.
         rounds: the number of rounds per stage; by default the horizon divided by m.
-        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
 
     Attributes:

@@ -19,8 +19,8 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.part import Seen
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.candidates import spread
@@ -92,7 +92,7 @@ class TrustRegionSearch(RoundSearch):
         self._successes, self._failures = 0, 0
         self._changed = t  # the round in which the region last changed
 
-    def observe(self, seen: Seen) -> None:
+    def observe(self, seen: Observed) -> None:
         mine = seen.rounds >= self._keep.stage
         local = self._seen >= self._first
         self._seen += int(mine.sum())
@@ -176,7 +176,7 @@ class TuRBO(GPAgent):
         n_initial: the number of points that are spread over the box when a region starts; prior
             data count. By default 2 d.
         candidates: the number of points in the region that are scored; by default min(100 d, 5000).
-        acquisition: "ts", "ei", "mpi" or "ucb"; see `rule_named`.
+        acquisition: "ts", "ei", "mpi" or "ucb"; see `Named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5.
         search: not supported; the region is searched among candidates.
     """

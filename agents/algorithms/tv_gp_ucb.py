@@ -41,14 +41,14 @@ class TVGPUCB(GPAgent):
     Args:
         epsilon: the drift rate; by default that of the problem. If the problem does not state it,
             it is learned every 10 rounds.
-        temporal: the covariance in time, if it is not that of epsilon (see `GPAgent`); by default
+        temporal: the covariance in time, if it is not that of epsilon (see `Parts`); by default
             that of the problem.
         learn_every: if given, epsilon is learned by marginal likelihood once every ``learn_every``
             rounds, together with the hyperparameters that ``learn`` names. Until the first fit,
             ``epsilon`` is used.
         learn_window: the number of last rounds that a fit uses; it costs O((m learn_window)^3).
-        learn: see `GPAgent`.
-        standardize: see `GPAgent`.
+        learn: see `Parts`.
+        standardize: see `Parts`.
         beta: see `GPUCB`; 0.8 log(4 t) by default.
     Raises:
         InvalidInput: epsilon is to be learned with a noise variance of 0, where the likelihood is

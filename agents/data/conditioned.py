@@ -7,9 +7,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.action_map import ActionMap
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Points, State, whole
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import ArmPosterior, Posterior

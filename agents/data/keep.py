@@ -6,7 +6,7 @@ has the settings `epsilon`, `temporal`, `reset_every` and `window` for this.
 
 import math
 
-from gpbandits_env.agents.part import Part
+from gpbandits_env.agents.data.part import Part
 from gpbandits_env.arrays import Settings, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, temporal_from_dict

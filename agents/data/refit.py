@@ -10,11 +10,11 @@ around the given parameters, and all data are used under the new one.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.action_map import ActionMap
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.keep import Keep, Since
 from gpbandits_env.agents.data.learning import Learning
-from gpbandits_env.agents.part import Part
+from gpbandits_env.agents.data.part import Part
+from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Plain, Points, State
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel

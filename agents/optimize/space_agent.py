@@ -9,8 +9,8 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
-from gpbandits_env.agents.action_map import CandidateMap
 from gpbandits_env.agents.data.learning import learning_for
+from gpbandits_env.agents.embeddings.action_map import CandidateMap
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.noise import sample_scale

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gpbandits_env.agents.embeddings import BoxMap
+from gpbandits_env.agents.embeddings.embedding import BoxMap
 from gpbandits_env.agents.search.base import ArmSearch, PlacedArmSearch, Search, Within
 from gpbandits_env.agents.search.box import Gradient
 from gpbandits_env.agents.search.round import RoundCandidates

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
-from gpbandits_env.agents.part import Part
+from gpbandits_env.agents.data.part import Part
 from gpbandits_env.arrays import Array, IntArray, Points, Settings, leading
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput

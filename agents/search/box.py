@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
-from gpbandits_env.agents.embeddings import BoxMap, Coordinates
+from gpbandits_env.agents.embeddings.embedding import BoxMap, Coordinates
 from gpbandits_env.agents.search.base import Region, Search
 from gpbandits_env.agents.search.candidates import (
     MOST_SOBOL,

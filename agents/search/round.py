@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
-from gpbandits_env.agents.embeddings import BoxMap
+from gpbandits_env.agents.embeddings.embedding import BoxMap
 from gpbandits_env.agents.search.base import Search, Within
 from gpbandits_env.agents.search.candidates import HeldCandidates
 from gpbandits_env.agents.search.climb import largest, surface

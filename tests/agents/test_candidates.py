@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.action_map import CandidateMap, sobol_arms
+from gpbandits_env.agents.embeddings.action_map import CandidateMap, sobol_arms
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SquaredExponential

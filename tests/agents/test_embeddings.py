@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.embeddings import (
+from gpbandits_env.agents.embeddings.embedding import (
     Coordinates,
     EmbeddedMap,
     HashEmbedding,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.embeddings import HashEmbedding
+from gpbandits_env.agents.embeddings.embedding import HashEmbedding
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import SquaredExponential

@@ -14,6 +14,7 @@ from docstrings import in_cell, meanings, plain, prose
 
 from gpbandits_env import agents
 from gpbandits_env.agents import Agent, GPAgent
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.registry import OVERRIDES, agent_class
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.reporting.tables import markdown
@@ -62,10 +63,14 @@ def _source(cls: type[Agent]) -> str:
 
 def _own(cls: type[Agent]) -> Iterator[tuple[str, str]]:
     """The settings that a class adds, with their defaults where these are plain values."""
+    usual = Parts().settings
+    stated = cls.PARTS.settings if issubclass(cls, GPAgent) else {}
+    own = {k: v for k, v in stated.items() if k not in usual or usual[k] != v}
     for parameter in inspect.signature(cls.__init__).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY:
-            default = parameter.default
-            yield parameter.name, f"{default}" if isinstance(default, (str, int, float)) else ""
+            own[parameter.name] = parameter.default
+    for name, default in own.items():
+        yield name, f"{default}" if isinstance(default, (str, int, float)) else ""
 
 
 def _page(name: str) -> str:

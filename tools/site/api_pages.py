@@ -51,11 +51,14 @@ MODULES = {
     "gpbandits_env.agents": (
         "acquisitions.rules",
         "acquisitions.schedules",
+        "data.columns",
         "data.compression",
-        "data.forgetting",
+        "data.conditioned",
+        "data.keep",
         "data.learning",
-        "data.log",
         "data.refit",
+        "data.part",
+        "parts",
     ),
     "gpbandits_env.scenarios": (
         *("scenario", "study.run", "study.engines"),

@@ -28,9 +28,12 @@ def plain(text: str) -> str:
 
 
 def meanings(cls: type[Any]) -> dict[str, str]:
-    """What the docstrings of a class and its bases say of arguments, the nearest class first."""
+    """What the docstrings of a class and its bases say of arguments, the nearest class first.
+
+    Those of an agent's parts come last.
+    """
     found: dict[str, str] = {}
-    for base in cls.__mro__:
+    for base in (*cls.__mro__, *([type(cls.PARTS)] if hasattr(cls, "PARTS") else [])):
         for section in sections_of(base):
             if section.kind is DocstringSectionKind.parameters:
                 for entry in section.value:

@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from gpbandits_env import agents
-from gpbandits_env.agents.action_map import ActionMap
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.data.refit import Refit
+from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import Linear, Matern52, SquaredExponential

@@ -93,7 +93,6 @@ def test_wrong_noise_changes_nothing(noise):
 @pytest.mark.parametrize(
     ("agent", "settings"),
     [
-        ("dropout-ucb", {"d": 1}),
         ("ei", {"window": 9}),
         ("tv-gp-ucb", {"epsilon": 0.1}),
         ("ei", {"compress": 0.1}),
@@ -291,14 +290,14 @@ def test_a_campaign_of_replicates_learns_the_pooled_noise(tmp_path):
         y = asked.params["x"] + 0.2 * rng.standard_normal(3)
         campaign.tell(asked.id, y.mean(), noise=y.std(ddof=1) / np.sqrt(3))
     told = [record.noise for record in campaign.records]
-    learned = np.sqrt(campaign.agent.log.gathered()[3])
+    learned = np.sqrt(campaign.agent.data.noise_of(slice(None)))
     np.testing.assert_allclose(learned, pooled(told, 3))
     assert np.ptp(learned) < np.ptp(told)
     resumed = Campaign.resume(file)
-    np.testing.assert_array_equal(np.sqrt(resumed.agent.log.gathered()[3]), learned)
+    np.testing.assert_array_equal(np.sqrt(resumed.agent.data.noise_of(slice(None))), learned)
     resumed.correct(0, 0.5, noise=0.3)
     told[0] = 0.3
-    np.testing.assert_allclose(np.sqrt(resumed.agent.log.gathered()[3]), pooled(told, 3))
+    np.testing.assert_allclose(np.sqrt(resumed.agent.data.noise_of(slice(None))), pooled(told, 3))
 
 
 @pytest.mark.parametrize("noise", [{"replicates": 1}, {"replicate": 3}, {}])

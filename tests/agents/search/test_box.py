@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI, Mean, Variance
-from gpbandits_env.agents.embeddings import BoxMap, gaussian_embedding
+from gpbandits_env.agents.embeddings.embedding import BoxMap, gaussian_embedding
 from gpbandits_env.agents.search import SEARCHES, search_for
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.candidates import HeldCandidates

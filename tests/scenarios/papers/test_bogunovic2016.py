@@ -58,7 +58,7 @@ def test_block_lengths_are_the_papers():
         scenario = small(id, horizon=500)
         for cell in scenario.cells():
             agent = agents.make("r-gp-ucb", make_env(scenario.env, cell.scenario.env_kwargs, 500))
-            made[id, cell.params["epsilon"]] = agent.forgetting.every
+            made[id, cell.params["epsilon"]] = agent.keep.every
     # 12 eps^(-1/4), and 24 eps^(-1/(4 - c)) with c = 6/(5 + 6).
     assert [made["se", e] for e in (0.001, 0.01, 0.03)] == [68, 38, 29]
     want = [int(np.ceil(24 * e ** (-1 / (4 - 6 / 11)))) for e in (0.001, 0.01, 0.03)]

@@ -83,7 +83,7 @@ def test_every_agent_begins_where_it_searches():
         first = np.array(points[:20])
         # The dimension of what the first points span, from their center.
         rank = np.linalg.matrix_rank(first - first.mean(axis=0), tol=1e-6)
-        inside = len(set(agent.embedding.hash)) if entry.label == "hesbo" else 19
+        inside = len(set(agent.action_map.embedding.hash)) if entry.label == "hesbo" else 19
         assert rank == inside, entry.label
 
 

@@ -11,7 +11,7 @@ from gpbandits_env.arrays import Array, Points, State
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Observed:
     """What an agent observed, as its parts receive it before the posterior is conditioned on it.
 
     Args:
@@ -54,7 +54,7 @@ class Part:
         """Return to the state before any data."""
         return
 
-    def observe(self, seen: Seen) -> None:
+    def observe(self, seen: Observed) -> None:
         """Take note of observations, before the posterior is conditioned on them."""
         return
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env.agents.action_map import ActionMap
+from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.kernels import Kernel

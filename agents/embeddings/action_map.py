@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gpbandits_env.agents.part import Part
+from gpbandits_env.agents.data.part import Part
 from gpbandits_env.arrays import Array, IntArray, Points, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
