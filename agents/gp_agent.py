@@ -20,7 +20,7 @@ from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import Search
-from gpbandits_env.arrays import Array, Plain, Points, State, numbers, positive
+from gpbandits_env.arrays import Array, Plain, Points, State, numbers, positive, share
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior, posterior_for
@@ -72,7 +72,7 @@ class GPAgent(Agent):
         parts = self.PARTS.given(settings, type(self).__name__)
         learning = learning_for(parts.learn, parts.standardize)
         epsilon, temporal = parts.drift(problem, learning)
-        self._discount = 1.0 if parts.discount is None else parts.discount
+        self._discount = 1.0 if parts.discount is None else share(parts.discount, "discount")
         self.keep = parts.keep_for(epsilon, temporal, learning)
         self._kind = parts.kind_for(epsilon, temporal)
         needs_arms = self._kind["type"] == "nystrom" or temporal is not None
@@ -92,7 +92,8 @@ class GPAgent(Agent):
         self.fixes_coordinates = not parts.is_local and self.action_map.shown == problem.domain
         given = parts.rule() if acquisition is None else acquisition
         self.rule = acquisition_for(given, problem, inner, self.search)
-        self.batch = rule_for(parts.batch or ("thompson" if self.rule is None else "hallucinate"))
+        batch = "thompson" if self.rule is None else "hallucinate"
+        self.batch = rule_for(batch if parts.batch is None else parts.batch)
         self.batch.check(self.rule, problem)
         self._history = problem.last_rows(parts.history)[-(parts.window or 0) :]
         self._observers = [part for part in self.parts if observes(part)]

@@ -17,7 +17,9 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import (
+    FLOAT,
     INT,
+    LARGEST,
     ONE,
     SINGLE,
     Array,
@@ -96,6 +98,14 @@ class Domain(Displayed, ABC):
         known = self.check(actions)
         if observed is not None:
             return _observed(known, rewards, observed)
+        if (
+            type(rewards) is np.ndarray
+            and rewards.dtype is FLOAT
+            and rewards.shape == ONE
+            and len(known) == 1
+            and -LARGEST <= rewards.item() <= LARGEST
+        ):
+            return known, rewards
         values = finite_array(rewards, "rewards")
         if values.shape != (len(known),):
             raise InvalidInput(

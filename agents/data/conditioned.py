@@ -82,19 +82,21 @@ class Conditioned:
         Args:
             t: the round.
             time: its time.
-            arrived: the data of round t - 1, if nothing else is new; they need not be read then.
+            arrived: the data of round t - 1, which need not be read if nothing else is new.
         """
         data, keep = self._data, self._keep
         first = keep.first(t) if keep.forgets else keep.stage
         fits = first <= self._oldest and data.edits == self._edits and not self._mapped.moves
         if fits and self._row < data.size:
-            if arrived is None:
+            if arrived is None or len(data.ends) > self._arrivals + 1:
                 fits = self._append(first)
-            elif t > first:
+            else:
                 self._row, self._arrivals = data.size, self._arrivals + 1
-                self._learn(*arrived)
-                if t - 1.0 < self._oldest:
-                    self._oldest = t - 1.0
+                if t - 1.0 >= first:
+                    self._learn(*arrived)
+                    self._oldest = min(self._oldest, t - 1.0)
+        elif fits:
+            self.posterior.rollback()
         if not fits:
             self._anew(t, time)
         elif self.ages:
@@ -129,8 +131,7 @@ class Conditioned:
                         return False
                     self._pass(time)
                 self._learn_rows(slice(start, end))
-                if round_ < self._oldest:
-                    self._oldest = round_
+                self._oldest = min(self._oldest, round_)
         return True
 
     def _anew(self, t: int, time: float) -> None:
@@ -189,7 +190,6 @@ class Conditioned:
         """Let time pass until then."""
         elapsed = time - self._now
         if elapsed > 0.0:
-            self.posterior.rollback()
             self.posterior.drift(self.model.epsilon, elapsed)
             self._now = time
 

@@ -299,6 +299,16 @@ def test_sre_remembers_the_best_of_what_was_observed():
     assert agent.posterior.rewards.tolist() == [0.5]
 
 
+def test_a_stage_of_sre_begins_with_one_reward_also_if_it_is_the_first_one():
+    agent = agents.make("sre", PROBLEM, seed=2, d=2, rounds=2)
+    agent.expect(agent.ask())
+    agent.tell(agent.ask(), [0.5])  # ends the stage
+    assert agent.stage == 1
+    np.testing.assert_array_equal(agent.posterior.observed, [[1.0, 0.0, 0.0]])
+    agent.tell(agent.ask(), [0.1])
+    assert agent.posterior.rewards.tolist() == [0.5, 0.1]
+
+
 def test_sre_begins_anew_after_a_reset():
     agent = agents.make("sre", PROBLEM, seed=2, d=2, rounds=2)
     for high in (10.0, 1.0):

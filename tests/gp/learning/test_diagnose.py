@@ -349,7 +349,7 @@ def test_the_command_shows_warnings_in_one_line(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "args", "says"),
     [
-        ("a,b\n1,2\n3\n", [], "line 3 has 1 cells"),
+        ("a,b\n1,2\n3,4,5\n", [], "Expected 2 fields in line 3, saw 3"),
         ("a,b\n1,2\n3,x\n", [], "line 3, column 'b'"),
         ("a,b\n", [], "rows of numbers"),
         ("a,b\n1,2\n", ["--time-column", "c"], "no column named 'c'"),
