@@ -170,6 +170,11 @@ class ReplayProcess(RewardProcess):
         if not repeat:
             self.rounds = len(values) - max(starts)
 
+    @property
+    def table(self) -> Array:
+        """The (rows, n) values, a new array."""
+        return np.stack([function.values for function in self.functions])
+
     def begin(self, rng: np.random.Generator) -> ReplayPath:
         start, rows = self._starts[int(rng.integers(len(self._starts)))], len(self.functions)
         order = np.arange(start, start + rows)
