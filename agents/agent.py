@@ -102,7 +102,7 @@ class Agent(Displayed, ABC):
         set's context, or a point (q,). It is kept for `tell`.
         """
 
-    def enter(self, context: ArrayLike | None) -> None:
+    def set_context(self, context: ArrayLike | None) -> None:
         """Set the context of the present round; None keeps it.
 
         Raises:
@@ -115,7 +115,7 @@ class Agent(Displayed, ABC):
         """A context of the problem as an array (1,) or (1, q).
 
         Raises:
-            InvalidInput: as in `enter`.
+            InvalidInput: as in `set_context`.
         """
         contexts = self.problem.contexts
         if contexts is None:
@@ -155,7 +155,7 @@ class Agent(Displayed, ABC):
         """
         self._own_noise(noise_var, rewards, observed)
         given = self.problem.domain.observations(actions, rewards, observed, 1)
-        self.enter(context)
+        self.set_context(context)
         self._learn(*given)
         self.round += 1
         self.clock += 1.0
@@ -242,7 +242,7 @@ class Agent(Displayed, ABC):
             played = rewards[: self.batch_size].shape
             observed = mask_in(observation, "observed", played)
             learn(self, actions, rewards, observed, mask_in(observation, "arrived", rewards.shape))
-        self.enter(upcoming)
+        self.set_context(upcoming)
 
     def prior_data(
         self,
@@ -263,7 +263,7 @@ class Agent(Displayed, ABC):
         """
         self._own_noise(noise_var, rewards)
         given = self.problem.domain.observations(actions, rewards, None, 1)
-        self.enter(context)
+        self.set_context(context)
         self._learn(*given)
 
     @property
@@ -309,7 +309,7 @@ class Agent(Displayed, ABC):
 
     def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:
         """Enter the context, and return what to keep of each action of it; see `Played`."""
-        self.enter(context)
+        self.set_context(context)
         return [None] * len(actions)
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
@@ -376,7 +376,7 @@ class Agent(Displayed, ABC):
         self.round, self.clock = int(state["round"]), float(state["clock"])
         self.context = None
         if state.get("context") is not None:
-            self.enter(state["context"])
+            self.set_context(state["context"])
         self.pending = [
             Played(whole(t, "round"), np.array(at), None if note is None else np.array(note), when)
             for t, at, note, when in state["pending"]

@@ -76,7 +76,7 @@ class GPAgent(Agent):
         self.keep = parts.keep_for(epsilon, temporal, learning)
         self._kind = parts.kind_for(epsilon, temporal)
         needs_arms = self._kind["type"] == "nystrom" or temporal is not None
-        self.action_map = parts.map_for(problem, rng, self.keep, self, needs_arms)
+        self.action_map = parts.map_for(problem, rng, self.keep, needs_arms)
         inner = self.action_map.inner
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, temporal)
         self.data = Data(self.action_map.data_domain)
@@ -158,7 +158,7 @@ class GPAgent(Agent):
         return self.batch.choose(self.next_round()) if first is None else first
 
     def ask(self, context: ArrayLike | None = None) -> Points:
-        self.enter(context)
+        self.set_context(context)
         self.search.renew()
         pending = self._pending_points() if self.pending else ()
         if len(pending):
@@ -169,11 +169,11 @@ class GPAgent(Agent):
             points = self.choose()
         return points if self.action_map.identity else self.action_map.actions(points)
 
-    def enter(self, context: ArrayLike | None) -> None:
+    def set_context(self, context: ArrayLike | None) -> None:
         if context is None and (self.problem.contexts is None or self.context is not None):
             return
-        super().enter(context)
-        self.action_map.enter(self.context, self.search)
+        super().set_context(context)
+        self.action_map.set_context(self.context, self.search)
 
     def tell(
         self,
@@ -308,10 +308,10 @@ class GPAgent(Agent):
                 changed then.
         """
         if self.action_map.identity:
-            self.enter(context)
+            self.set_context(context)
             return actions
         points = self.action_map.points(actions)
-        self.enter(context)
+        self.set_context(context)
         return self.action_map.placed(points)
 
     def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:

@@ -16,7 +16,6 @@ from gpbandits_env.agents.data.learning import Learning
 from gpbandits_env.agents.embeddings.action_map import (
     ActionMap,
     action_map_for,
-    box_of,
     check_own_search,
 )
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
@@ -91,7 +90,7 @@ class Parts:
     own_search: Callable[..., Search] | None = None
     posterior: Settings | str = "auto"
     epsilon: float | None = None
-    temporal: TemporalKernel | Settings | partial[TemporalKernel] | None = None
+    temporal: TemporalKernel | Settings | partial[Any] | None = None
     discount: float | None = None
     reset_every: int | None = None
     window: int | None = None
@@ -187,7 +186,7 @@ class Parts:
         return self.action_map is not None or self.own_search is not None
 
     def map_for(
-        self, problem: Problem, rng: np.random.Generator, keep: Keep, agent: object, arms: bool
+        self, problem: Problem, rng: np.random.Generator, keep: Keep, arms: bool
     ) -> ActionMap:
         """The map between actions and the posterior, which needs arms if ``arms`` says so."""
         candidates = self.candidates
@@ -195,7 +194,6 @@ class Parts:
             candidates = USUAL_CANDIDATES
         if not self.is_local:
             return action_map_for(problem, candidates, rng)
-        box_of(problem, agent)
         check_own_search(problem, candidates)
         return (
             ActionMap(problem) if self.action_map is None else self.action_map(problem, rng, keep)
@@ -212,7 +210,8 @@ class Parts:
 
     def rule(self) -> AcquisitionRule | Acquisition | None:
         """The acquisition with its settings."""
-        return self.acquisition() if isinstance(self.acquisition, partial) else self.acquisition
+        made: Any = self.acquisition
+        return made() if isinstance(made, partial) else made
 
 
 # The parts of `Parts` that are an algorithm's own.

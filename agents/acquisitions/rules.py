@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -223,8 +223,9 @@ class Named:
     def __post_init__(self) -> None:
         one_of(self.acquisition, NAMES, "acquisition")
 
-    def of(self, search: Search, searched: Box) -> AcquisitionRule | None:
+    def of(self, search: Any) -> AcquisitionRule | None:
         """The rule for a search of a box; None for "ts"."""
+        searched: Box = search.box
         if self.acquisition == "ei":
             return Improvement("improvement")
         if self.acquisition == "mpi":
@@ -255,7 +256,7 @@ def acquisition_for(
             has contexts and the rule compares rewards of different ones.
     """
     if isinstance(given, Named):
-        given = given.of(search, getattr(search, "box", inner.domain))
+        given = given.of(search)
     if given is None:
         return None
     rule = Fixed(given) if isinstance(given, Acquisition) else given

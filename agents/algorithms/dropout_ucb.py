@@ -16,7 +16,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
-from gpbandits_env.agents.embeddings.action_map import ActionMap
+from gpbandits_env.agents.embeddings.action_map import ActionMap, box_of
 from gpbandits_env.agents.embeddings.embedding import BoxMap, Coordinates, kernel_on_y
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
@@ -42,7 +42,7 @@ class DropoutMap(ActionMap):
     def __init__(
         self, problem: Problem, rng: Generator, keep: Keep, *, d: int, fill: str, p: float
     ) -> None:
-        self._box, self._streams = problem.domain, Streams(rng)
+        self._box, self._streams = box_of(problem), Streams(rng)
         chances = {"random": 1.0, "copy": 0.0, "mix": share(p, "p")}
         self._chance = chances[one_of(fill, chances, "fill of dropout-ucb")]
         self._size, self._given = problem.batch_size, problem.kernel

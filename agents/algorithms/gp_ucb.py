@@ -33,7 +33,7 @@ class GPUCB(GPAgent):
     Source: srinivas2010, Algorithm 1.
     """
 
-    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=None))
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=THEOREM_OVER_5))
 
     def __init__(
         self, problem: Problem, rng: Generator, *, beta: Beta | None = None, **settings: Any

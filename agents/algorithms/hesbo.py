@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.embeddings.action_map import box_of
 from gpbandits_env.agents.embeddings.embedding import EmbeddedMap, HashEmbedding
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
@@ -21,7 +22,7 @@ from gpbandits_env.seeding import child
 
 
 def _hashing(problem: Problem, rng: Generator, keep: Keep, *, d: int) -> EmbeddedMap:
-    dim = problem.domain.dim
+    dim = box_of(problem).dim
     return EmbeddedMap(problem, HashEmbedding(dim, whole(d, "d"), child(rng)))
 
 

@@ -15,6 +15,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.embeddings.action_map import box_of
 from gpbandits_env.agents.embeddings.embedding import BoxMap, LineEmbedding
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
@@ -50,12 +51,12 @@ class LineSearch(BoxSearch):
         known = ("random", "coordinate", "ascent")
         self._directions = one_of(directions, known, "directions of line-bo")
         self._per_line = whole(rounds_per_line, "rounds_per_line")
-        self._streams, self._whole = Streams(rng), problem.domain
-        self._scaling = InputScaling.of(problem.domain)
+        self._streams, self._whole = Streams(rng), box_of(problem)
+        self._scaling = InputScaling.of(self._whole)
         self.fingerprint = self._streams.fingerprint
         self._take(LineEmbedding(self._start(0), self._direction(0, None)))
         settings = vars(gradient_for(spec, type(self).__name__))
-        super().__init__(problem.domain, rng, through=self.through, **settings)
+        super().__init__(self._whole, rng, through=self.through, **settings)
 
     def follow(self, t: int, posterior: BoxPosterior) -> None:
         """Draw the line of round t, through its anchor, if it is the first round of a line."""

@@ -17,6 +17,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.embeddings.action_map import box_of
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
@@ -37,7 +38,7 @@ def subspace_search(
     **growth: Any,
 ) -> Search:
     """The search of Z_t, or of the whole box if d = D; the other arguments are of `Growth`."""
-    box = problem.domain
+    box = box_of(problem)
     low_dim = min(whole(d, "d", 0), box.dim)
     declared = Growth(**growth)
     if low_dim == box.dim:

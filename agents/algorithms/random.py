@@ -17,5 +17,5 @@ class RandomAgent(Agent):
     uses_contexts = True
 
     def ask(self, context: ArrayLike | None = None) -> Points:
-        self.enter(context)
+        self.set_context(context)
         return self.problem.domain.sample(self.rng, self.batch_size)

@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
-from gpbandits_env.agents.embeddings.action_map import ActionMap
+from gpbandits_env.agents.embeddings.action_map import ActionMap, box_of
 from gpbandits_env.agents.embeddings.embedding import BoxMap, EmbeddedMap, gaussian_embedding
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
@@ -36,10 +36,11 @@ def gaussian_map(
 ) -> ActionMap:
     """The map of one Gaussian embedding of d dimensions, with the kernel on "y" or on "x"."""
     one_of(kernel_on, ("y", "x"), "kernel_on of rembo")
-    embedding = gaussian_embedding(problem.domain.dim, whole(d, "d"), child(rng))
+    box = box_of(problem)
+    embedding = gaussian_embedding(box.dim, whole(d, "d"), child(rng))
     if kernel_on == "y":
         return EmbeddedMap(problem, embedding)
-    return ClippedMap(problem, BoxMap(embedding, problem.domain))
+    return ClippedMap(problem, BoxMap(embedding, box))
 
 
 class REMBO(GPAgent):

@@ -17,6 +17,7 @@ from numpy.random import Generator
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.data.part import Observed
+from gpbandits_env.agents.embeddings.action_map import box_of
 from gpbandits_env.agents.embeddings.embedding import EmbeddedMap, sequential_embedding
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
@@ -57,7 +58,7 @@ class StagedMap(EmbeddedMap):
         per_stage = rounds if rounds is not None else -(-(problem.horizon or 0) // self._stages)
         self._per_stage = whole(per_stage, "rounds")
         self._streams, self.stage = Streams(rng), 0
-        self._anchor = self.best = np.zeros(problem.domain.dim)
+        self._anchor = self.best = np.zeros(box_of(problem).dim)
         super().__init__(problem, sequential_embedding(self._anchor, self._d, self._streams.at(0)))
         self._scaling = InputScaling.of(problem.domain)
         self.begin()
@@ -69,7 +70,7 @@ class StagedMap(EmbeddedMap):
     def _start(self, stage: int, anchor: np.ndarray) -> None:
         """Start a stage at a point (D,) of the cube."""
         self.stage, self._anchor = stage, anchor
-        self.enter(sequential_embedding(anchor, self._d, self._streams.at(stage)))
+        self.embed(sequential_embedding(anchor, self._d, self._streams.at(stage)))
 
     def observe(self, seen: Observed) -> None:
         if len(seen.rewards) and seen.rewards.max() > self._best_reward:

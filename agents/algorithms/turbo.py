@@ -20,6 +20,7 @@ from numpy.random import Generator
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.data.part import Observed
+from gpbandits_env.agents.embeddings.action_map import box_of
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import SearchSpec
@@ -70,7 +71,7 @@ class TrustRegionSearch(RoundSearch):
     ) -> None:
         if spec is not None:
             raise InvalidInput("turbo searches its region: leave out search, and use candidates")
-        box = problem.domain
+        box = box_of(problem)
         count = min(PER_DIMENSION * box.dim, MOST) if candidates is None else candidates
         self._first = whole(2 * box.dim if n_initial is None else n_initial, "n_initial")
         self._keep, self._streams = keep, Streams(rng)

@@ -5,6 +5,7 @@ has the settings `epsilon`, `temporal`, `reset_every` and `window` for this.
 """
 
 import math
+from typing import ClassVar
 
 from gpbandits_env.agents.data.part import Part
 from gpbandits_env.arrays import Settings, whole
@@ -21,7 +22,7 @@ class Keep(Part):
         forgets: whether data of the present stage may stop counting.
     """
 
-    REMEMBERS = ("stage", "stages")
+    REMEMBERS: ClassVar[tuple[str, ...]] = ("stage", "stages")
     forgets = False
 
     def __init__(self) -> None:

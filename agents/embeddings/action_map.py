@@ -62,7 +62,7 @@ class ActionMap(Part):
             raise InvalidInput("the posterior of this agent is on arms: leave out the points")
         return np.arange(len(self.shown.span))
 
-    def enter(self, context: Points | None, search: Any) -> None:
+    def set_context(self, context: Points | None, search: Any) -> None:
         """Go to a context, (1,) or (1, q), and let a search choose among the actions in it."""
         return
 
@@ -126,7 +126,7 @@ class ContextMap(ActionMap):
     def shown(self) -> Domain:
         return self.base.inner.domain
 
-    def enter(self, context: Points | None, search: Any) -> None:
+    def set_context(self, context: Points | None, search: Any) -> None:
         if context is None:
             raise InvalidInput(
                 "the problem has contexts: give one by ask(context=...) or tell(..., context=...)"
@@ -192,12 +192,12 @@ def check_own_search(problem: Problem, candidates: int | None) -> None:
         )
 
 
-def box_of(problem: Problem, agent: object) -> Box:
+def box_of(problem: Problem) -> Box:
     """The problem's domain; raises `InvalidInput` unless it is a box."""
     if not isinstance(problem.domain, Box):
         raise InvalidInput(
-            f"{type(agent).__name__} needs a box, got a finite set of arms: use a Box as the "
-            "domain, or another agent"
+            "this agent needs a box, got a finite set of arms: use a Box as the domain, or another "
+            "agent"
         )
     return problem.domain
 

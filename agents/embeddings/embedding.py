@@ -93,11 +93,11 @@ class EmbeddedMap(ActionMap):
     def __init__(self, problem: Problem, embedding: Embedding) -> None:
         assert isinstance(problem.domain, Box)
         self._box = problem.domain
-        self.enter(embedding)
+        self.embed(embedding)
         kernel = kernel_on_y(problem.kernel, self._map.scaling, embedding.stretch)
         super().__init__(problem.replaced(domain=self._map.small, kernel=kernel))
 
-    def enter(self, embedding: Embedding) -> None:
+    def embed(self, embedding: Embedding) -> None:
         """Use an embedding, which has the same small box as the one before."""
         self._map = BoxMap(embedding, self._box)
         self._chosen: dict[bytes, Array] = {}

@@ -329,7 +329,7 @@ def _run(task: PlannedTrial) -> TrialRecord:
         agent = make_agent(entry, env, agent_seed)
         observation, _ = env.reset(seed=env_seed)
         if "context" in observation:
-            agent.enter(observation["context"])
+            agent.set_context(observation["context"])
         if here.initial:
             first = initial_points(env, agent, here.initial, task.stream("initial"))
         rounds, seconds = run_rounds(

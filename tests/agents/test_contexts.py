@@ -105,7 +105,7 @@ def test_the_incumbent_of_ei_is_the_best_observed_action_in_this_context():
         points = [2, 9] if domain is ARMS else [[0.1], [0.6]]
         high, low = (3, 0) if contexts is CONTEXTS else ([1.0], [0.0])
         agent.prior_data(points, [6.1, 6.0], context=high)
-        agent.enter(low)
+        agent.set_context(low)
         level = agent.rule.level(agent.next_round())
         observed = domain.points(domain.check(points))
         at = np.hstack([observed, np.zeros((2, 1))])
@@ -128,7 +128,7 @@ def test_prior_data_pending_actions_and_late_rewards_keep_their_contexts():
         prompt.tell([t], [float(t)], context=z)
     agent.tell_late([2, 0, 1], [2.0, 0.0, 1.0])
     for z in range(4):
-        agent.enter(z), prompt.enter(z)
+        agent.set_context(z), prompt.set_context(z)
         np.testing.assert_allclose(agent.belief(), prompt.belief(), atol=1e-9)
 
 
