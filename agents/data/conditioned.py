@@ -1,7 +1,7 @@
 """The posterior of an agent, as a function of its data, its model, and the round and time."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Points, State, whole
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import ArmPosterior, Posterior
+from gpbandits_env.gp.temporal import epsilon_per
 
 # Data whose correlation with the present is below this have no effect.
 GONE = 1e-9
@@ -145,7 +146,12 @@ class Conditioned:
         rounds = data.rounds[rows]
         if len(rounds):
             self._oldest = float(rounds.min())
-            self._learn_by_time(rows, time) if self.ages else self._learn_rows(rows)
+            if self.ages:
+                self._learn_by_time(rows, time)
+            elif data.noise_of(rows) is None:
+                self._replay([(rows, 0.0)])
+            else:
+                self._learn_rows(rows)
         if self.ages:
             self._pass(time)
 
@@ -156,20 +162,36 @@ class Conditioned:
         self.posterior = self._make(self.model)
 
     def _learn_by_time(self, rows: slice | NDArray[np.intp], time: float) -> None:
-        """Learn rows in one call for each time, oldest first."""
-        times = self._data.times[rows]
-        every = np.arange(self._data.size)[rows][np.argsort(times, kind="stable")]
-        times = self._data.times[every]
-        kept = 1.0 - self.model.epsilon
-        if not self.posterior.ages and kept < 1.0:
-            age = 2.0 * math.log(GONE) / math.log(kept) if kept else 0.0
-            every = every[times >= time - 1.0 - age]
-            times = self._data.times[every]
-        self._now = min([START, *times[:1].tolist()])
-        for part in np.split(every, np.flatnonzero(np.diff(times)) + 1):
-            if len(part):
-                self._pass(self._data.times.item(part[0]))
+        """Learn rows in one call for each time, oldest first, and let time pass until the last."""
+        data, epsilon = self._data, self.model.epsilon
+        every = np.arange(data.size)[rows]
+        every = every[np.argsort(data.times[every], kind="stable")]
+        if not self.posterior.ages:
+            age = 2.0 * math.log(GONE) / math.log(1.0 - epsilon) if epsilon < 1.0 else 0.0
+            every = every[data.times[every] >= time - 1.0 - age]
+        times, first = np.unique(data.times[every], return_index=True)
+        parts = np.split(every, first[1:]) if len(every) else []
+        if self.posterior.ages:
+            self._now = min(START, float(times[0]))
+            for now, part in zip(times.tolist(), parts, strict=True):
+                self._pass(now)
                 self._learn_rows(part)
+        else:
+            passed = np.diff([*times, time]).tolist()
+            self._replay(
+                (part, epsilon_per(dt, epsilon)) for part, dt in zip(parts, passed, strict=True)
+            )
+            self._now = time
+
+    def _replay(self, parts: Iterable[tuple[slice | NDArray[np.intp], float]]) -> None:
+        """Learn parts of the data, with the decay after each; in a box by one factorization."""
+        data, log = self._data, []
+        for rows, epsilon in parts:
+            rewards = data.rewards[rows]
+            self._best_of(rewards)
+            points = self._mapped.coordinates(data.points[rows])
+            log.append((points, self.given(rewards), epsilon))
+        self.posterior.replay(log)
 
     def _learn_rows(self, rows: slice | NDArray[np.intp]) -> None:
         data = self._data
@@ -179,6 +201,10 @@ class Conditioned:
     def _learn(self, points: Points, rewards: Array, noise_var: Array | None) -> None:
         given = rewards if self.winsorize is None else self.winsorize(rewards)
         self.posterior.learn(points, given, noise_var)
+        self._best_of(rewards)
+
+    def _best_of(self, rewards: Array) -> None:
+        """Note the largest reward."""
         for reward in rewards.tolist():
             if reward > self.best_reward:
                 self.best_reward = reward
