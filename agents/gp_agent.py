@@ -13,7 +13,7 @@ from gpbandits_env.agents.batch import rule_for
 from gpbandits_env.agents.batch.base import rolled_back
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.compression import compression_for
-from gpbandits_env.agents.data.conditioned import START, Arrived, Conditioned
+from gpbandits_env.agents.data.conditioned import START, Conditioned
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.data.part import Observed, Part, observes
 from gpbandits_env.agents.data.pending import Played
@@ -96,6 +96,8 @@ class GPAgent(Agent):
         self.batch = rule_for(batch if parts.batch is None else parts.batch)
         self.batch.check(self.rule, problem)
         self._history = problem.last_rows(parts.history)[-(parts.window or 0) :]
+        # Whether points are actions as they are.
+        self._is_plain = self.action_map.identity and problem.contexts is None
         self._observers = [part for part in self.parts if observes(part)]
         self._follows = type(self.search).follow is not Search.follow
         self._plans = type(self.search).first_points is not Search.first_points
@@ -136,14 +138,9 @@ class GPAgent(Agent):
 
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""
+        now, m = self.conditioned, self.problem.batch_size
         return Round(
-            self.conditioned.posterior,
-            self.search,
-            self.rule,
-            self.rng,
-            self.problem.batch_size,
-            self.round + 1,
-            self.conditioned.best_given,
+            now.posterior, self.search, self.rule, self.rng, m, self.round + 1, now.best_given
         )
 
     def acquisition(self) -> Acquisition:
@@ -152,10 +149,11 @@ class GPAgent(Agent):
 
     def choose(self) -> Points:
         """The next actions as points of the posterior's domain, (m,) or (m, d)."""
-        first = None
         if self._plans:
             first = self.search.first_points(self.posterior, self.problem.batch_size)
-        return self.batch.choose(self.next_round()) if first is None else first
+            if first is not None:
+                return np.asarray(first)
+        return self.batch.choose(self.next_round())
 
     def ask(self, context: ArrayLike | None = None) -> Points:
         self.set_context(context)
@@ -185,17 +183,24 @@ class GPAgent(Agent):
     ) -> None:
         own = None if noise_var is None else self._own_noise(noise_var, rewards, observed)
         played, values = self.problem.domain.observations(actions, rewards, observed, 1)
-        points = self._placed(played, context)
-        arrived = self._add(points, values, self.round + 1.0, self.clock, own)
+        points = played
+        if context is not None or not self._is_plain:
+            points = self._placed(played, context)
+        new, gained = points, values
+        if not self.compression.off:
+            new, gained = self._compressed(points, values)
         self.round += 1
+        self.data.add(new, gained, float(self.round), self.clock, own)
         self.clock += self.pace
         if self.pending:
             self._lose()
-        if len(points) > 1:
-            self.duplicates += len(points) - len(np.unique(points, axis=0))
+        if len(new) > 1:
+            self.duplicates += len(new) - len(np.unique(new, axis=0))
         if self._observers:
             self._show(played, points, values, np.full(len(values), float(self.round)))
-        self._condition(arrived)
+        self.conditioned.at(self.round + 1, self.clock, (new, gained, own))
+        if self._follows:
+            self.search.follow(self.round + 1, self.posterior)
         if self.refit is not None:
             self._learn_model()
 
@@ -205,7 +210,7 @@ class GPAgent(Agent):
         for t in np.unique(rounds[rounds >= self.keep.stage]).tolist():
             mine = rounds == t
             time = next(p.time for p in played if p.round == t)
-            self._add(points[mine], rewards[mine], t, time, None)
+            self.data.add(*self._compressed(points[mine], rewards[mine]), t, time)
         if self._observers:
             self._show(np.array([p.action for p in played]), points, rewards, rounds)
         self._condition()
@@ -242,22 +247,19 @@ class GPAgent(Agent):
         for t in np.unique(of).tolist():
             mine, time = of == t, self.clock if rounds is None else float(t)
             noise = None if own is None else own[mine]
-            self._add(points[mine], values[mine], t, time, noise)
+            self.data.add(*self._compressed(points[mine], values[mine]), t, time, noise)
         if self._observers:
             self._show(played, points, values, of)
         self._condition()
         self._learn_model(len(points))
 
-    def _add(
-        self, points: Points, rewards: Array, round_: float, time: float, noise_var: Array | None
-    ) -> Arrived:
-        """Add observations to the data if they are informative; bedi2022, eq. (2.12)."""
-        if not self.compression.off:
-            placed = self.action_map.coordinates(points)
-            passed = self.compression.informative(self.posterior, placed)
-            points, rewards = points[passed], rewards[passed]
-        self.data.add(points, rewards, round_, time, noise_var)
-        return points, rewards, noise_var
+    def _compressed(self, points: Points, rewards: Array) -> tuple[Points, Array]:
+        """The informative observations; bedi2022, eq. (2.12)."""
+        if self.compression.off:
+            return points, rewards
+        placed = self.action_map.coordinates(points)
+        passed = self.compression.informative(self.posterior, placed)
+        return points[passed], rewards[passed]
 
     def _show(self, played: Points, points: Points, values: Array, rounds: Array) -> None:
         """Show observations to the parts that remember."""
@@ -278,10 +280,10 @@ class GPAgent(Agent):
         for part in self._observers:
             part.observe(seen)
 
-    def _condition(self, arrived: Arrived | None = None) -> None:
-        """Bring the posterior and the search to the next round; see `Conditioned.at`."""
+    def _condition(self) -> None:
+        """Bring the posterior and the search to the next round."""
         t = self.round + 1
-        self.conditioned.at(t, self.clock, arrived)
+        self.conditioned.at(t, self.clock)
         if self._follows:
             self.search.follow(t, self.posterior)
 

@@ -1,5 +1,7 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,6 +10,8 @@ from gpbandits_env.domains import Domain
 
 # The number of rows for which there is space at first.
 FIRST_ROWS = 64
+# The largest number of arrivals before they are stored in the columns.
+MOST_RECENT = 1000
 NUMBERS = ("rewards", "rounds", "times")
 
 
@@ -22,9 +26,8 @@ class Data:
 
     Attributes:
         size: the number of rows.
-        ends: the number of rows after each arrival; rows that arrive together are learned together.
+        arrivals: the number of calls of `add` with rows.
         edits: the number of changes of earlier rows.
-        ordered: whether no row is of an earlier round than one before it.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -38,33 +41,45 @@ class Data:
         self._points: Points = np.empty(self._shape, dtype=self._kind)
         self._rewards, self._rounds, self._times = np.empty((3, FIRST_ROWS))
         self._noise_var = np.full(FIRST_ROWS, np.nan)
-        self._noisy, self._last = False, -np.inf
-        self.size, self.ordered = 0, True
-        self.ends: list[int] = []
+        self._noisy, self._ordered, self._ends = False, True, list[int]()
+        # Arrivals that are not in the columns yet: a store of one row would cost a microsecond.
+        self._recent: list[tuple[Any, Any, float, float, Array | None]] = []
+        self.size, self.arrivals = 0, 0
         self.edits += 1
 
     @property
     def points(self) -> Points:
         """The points, a view (size,) or (size, d)."""
+        self._store()
         return self._points[: self.size]
 
     @property
     def rewards(self) -> Array:
         """The rewards, a view (size,)."""
+        self._store()
         return self._rewards[: self.size]
 
     @property
     def rounds(self) -> Array:
         """The rounds of the actions, a view (size,); data known between t and t + 1: t + 1/2."""
+        self._store()
         return self._rounds[: self.size]
 
     @property
     def times(self) -> Array:
-        """The times of the actions, a view (size,); see `GPAgent.clock`."""
+        """The times of the actions, a view (size,); see `Agent.clock`."""
+        self._store()
         return self._times[: self.size]
+
+    @property
+    def ends(self) -> list[int]:
+        """The number of rows after each arrival; rows that arrive together are learned together."""
+        self._store()
+        return self._ends
 
     def noise_of(self, rows: slice | NDArray[np.intp]) -> Array | None:
         """The known variances of the noise of some rows, NaN elsewhere; None if none is known."""
+        self._store()
         own = self._noise_var[: self.size][rows] if self._noisy else None
         return None if own is None or np.isnan(own).all() else own
 
@@ -85,51 +100,64 @@ class Data:
             time: the time of the actions.
             noise_var: (k,) the variances of the noise, NaN where unknown; None if none is known.
         """
-        start, end = self.size, self.size + len(rewards)
-        if start == end:
-            return
-        if end > len(self._rewards):
-            self._grow(end)
-        if end - start == 1:  # numbers are stored faster than slices
-            self._points[start], self._rewards[start] = points[0], rewards[0]
-            self._rounds[start], self._times[start] = round_, time
+        count = len(rewards)
+        if count == 1:  # lists are made faster than copies of arrays
+            self._recent.append((points.tolist(), rewards.tolist(), round_, time, noise_var))
+        elif count:
+            self._recent.append((points.copy(), rewards.copy(), round_, time, noise_var))
         else:
-            self._points[start:end], self._rewards[start:end] = points, rewards
-            self._rounds[start:end], self._times[start:end] = round_, time
-        if noise_var is not None:
-            self._noise_var[start:end], self._noisy = noise_var, True
-        self.size = end
-        self.ends.append(end)
-        if round_ < self._last:
-            self.ordered = False
-        self._last = round_
+            return
+        self.size += count
+        self.arrivals += 1
+        if len(self._recent) > MOST_RECENT:
+            self._store()
 
-    def _grow(self, least: int) -> None:
-        """Make space for more rows; the number doubles, so that a row costs O(1)."""
-        size = max(least, 2 * len(self._rewards))
+    def _store(self) -> None:
+        """Store what arrived in the columns, whose length doubles where it is too short."""
+        if not self._recent:
+            return
+        points, rewards, rounds, times, noise_vars = zip(*self._recent, strict=True)
+        self._recent.clear()
+        counts, start = [len(part) for part in rewards], self._ends[-1] if self._ends else 0
+        last = self._rounds[start - 1] if start else -np.inf
+        self._ordered = self._ordered and list(rounds) == sorted([last, *rounds])[1:]
+        if self.size > len(self._rewards):
+            self._grow(start)
+        rows = slice(start, self.size)
+        self._points[rows], self._rewards[rows] = np.concatenate(points), np.concatenate(rewards)
+        self._rounds[rows], self._times[rows] = np.repeat([rounds, times], counts, axis=1)
+        for count, noise_var in zip(counts, noise_vars, strict=True):
+            if noise_var is not None:
+                self._noise_var[start : start + count], self._noisy = noise_var, True
+            start += count
+            self._ends.append(start)
+
+    def _grow(self, stored: int) -> None:
+        size = max(self.size, 2 * len(self._rewards))
         for name in ("_points", "_noise_var", *(f"_{name}" for name in NUMBERS)):
             old = getattr(self, name)
             new = np.empty((size, *old.shape[1:]), dtype=old.dtype)
-            new[: self.size] = old[: self.size]
+            new[:stored] = old[:stored]
             if name == "_noise_var":
-                new[self.size :] = np.nan
+                new[stored:] = np.nan
             setattr(self, name, new)
 
     def restate(self, noise_var: Array) -> None:
         """Replace the variances of the noise of the first rows, NaN where unknown."""
+        self._store()
         self._noise_var[: len(noise_var)], self._noisy = noise_var, True
         self.edits += 1
 
     def since(self, first: float) -> slice | NDArray[np.intp]:
         """The rows of rounds from a first one on: a slice where rounds never decrease."""
         rounds = self.rounds
-        if not self.ordered:
+        if not self._ordered:
             return np.flatnonzero(rounds >= first)
         return slice(0 if first == -np.inf else int(np.searchsorted(rounds, first)), self.size)
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
-        own = {name: getattr(self, f"_{name}")[: self.size].copy() for name in NUMBERS}
+        own = {name: getattr(self, name).copy() for name in NUMBERS}
         noise = self._noise_var[: self.size].copy() if self._noisy else None
         return own | {"points": self.points.copy(), "noise_var": noise, "ends": list(self.ends)}
 

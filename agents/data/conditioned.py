@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -61,8 +62,8 @@ class Conditioned:
 
     def _begin(self) -> None:
         """Hold no row; the posterior is at its prior."""
-        # The rows that were looked at, their arrivals, and the rows that were learned in one call.
-        self._row, self._arrivals, self._together = 0, 0, 0
+        # The arrivals that were looked at, and those that were learned in one call.
+        self._arrivals, self._together = 0, 0
         self._oldest, self.best_reward, self.best_given = math.inf, -math.inf, -math.inf
         self._now, self._edits = START, self._data.edits
         # Whether data age with time.
@@ -87,20 +88,22 @@ class Conditioned:
         """
         data, keep = self._data, self._keep
         first = keep.first(t) if keep.forgets else keep.stage
-        fits = first <= self._oldest and data.edits == self._edits and not self._mapped.moves
-        if fits and self._row < data.size:
-            if arrived is None or len(data.ends) > self._arrivals + 1:
-                fits = self._append(first)
-            else:
-                self._row, self._arrivals = data.size, self._arrivals + 1
-                if t - 1.0 >= first:
-                    self._learn(*arrived)
-                    self._oldest = min(self._oldest, t - 1.0)
-        elif fits:
-            self.posterior.rollback()
-        if not fits:
+        if first > self._oldest or data.edits != self._edits or self._mapped.moves:
             self._anew(t, time)
-        elif self.ages:
+            return
+        new = data.arrivals - self._arrivals
+        if new == 1 and arrived is not None:
+            self._arrivals += 1
+            if t - 1.0 >= first:
+                self._learn(*arrived)
+                if t - 1.0 < self._oldest:
+                    self._oldest = t - 1.0
+        elif not new:
+            self.posterior.rollback()
+        elif not self._append(first):
+            self._anew(t, time)
+            return
+        if self.ages:
             self._pass(time)
 
     def use(
@@ -120,9 +123,8 @@ class Conditioned:
 
     def _append(self, first: float) -> bool:
         """Learn the new rows that count; whether that is possible: none is of an earlier time."""
-        data = self._data
-        for end in data.ends[self._arrivals :]:
-            start, self._row = self._row, end
+        data, ends = self._data, [0, *self._data.ends]
+        for start, end in pairwise(ends[self._arrivals :]):
             self._arrivals += 1
             round_ = data.rounds.item(start)
             if round_ >= first:
@@ -142,7 +144,7 @@ class Conditioned:
             self._move(t)
         self.posterior.forget()
         self._begin()
-        self._row, self._arrivals, self._together = data.size, len(data.ends), data.size
+        self._arrivals = self._together = data.arrivals
         rounds = data.rounds[rows]
         if len(rounds):
             self._oldest = float(rounds.min())
@@ -187,10 +189,11 @@ class Conditioned:
         """Learn parts of the data, with the decay after each; in a box by one factorization."""
         data, log = self._data, []
         for rows, epsilon in parts:
-            rewards = data.rewards[rows]
-            self._best_of(rewards)
-            points = self._mapped.coordinates(data.points[rows])
-            log.append((points, self.given(rewards), epsilon))
+            points, rewards = self._mapped.coordinates(data.points[rows]), data.rewards[rows]
+            given = self.given(rewards)
+            log.append((points, given, epsilon))
+            self.best_reward = max(self.best_reward, float(rewards.max()))
+            self.best_given = max(self.best_given, float(given.max()))
         self.posterior.replay(log)
 
     def _learn_rows(self, rows: slice | NDArray[np.intp]) -> None:
@@ -201,16 +204,10 @@ class Conditioned:
     def _learn(self, points: Points, rewards: Array, noise_var: Array | None) -> None:
         given = rewards if self.winsorize is None else self.winsorize(rewards)
         self.posterior.learn(points, given, noise_var)
-        self._best_of(rewards)
-
-    def _best_of(self, rewards: Array) -> None:
-        """Note the largest reward."""
         for reward in rewards.tolist():
             if reward > self.best_reward:
                 self.best_reward = reward
-        self.best_given = self.best_reward
-        if self.winsorize is not None:
-            self.best_given = float(self.winsorize(np.array([self.best_reward]))[0])
+                self.best_given = reward if given is rewards else float(given.max())
 
     def _pass(self, time: float) -> None:
         """Let time pass until then."""
@@ -227,7 +224,7 @@ class Conditioned:
 
     def snapshot(self) -> State:
         """What does not follow from the data, as a copy in plain data."""
-        own = {"rows": self._row, "together": self._together, "now": self._now}
+        own = {"arrivals": self._arrivals, "together": self._together, "now": self._now}
         best = {"oldest": self._oldest, "best_reward": self.best_reward}
         return own | best | {"posterior": None if self._follows else self.posterior.snapshot()}
 
@@ -243,23 +240,22 @@ class Conditioned:
         """Return to the state of a snapshot, after the data, the model and the other parts."""
         self.reset(model)
         data, self.winsorize = self._data, winsorize
-        row, together = whole(state["rows"], "rows", 0), whole(state["together"], "together", 0)
-        if not together <= row <= data.size:
-            raise ValueError("the snapshot holds more rows than there are data")
+        last, together = (whole(state[key], key, 0) for key in ("arrivals", "together"))
+        if not together <= last <= data.arrivals:
+            raise ValueError("the snapshot holds more than there are data")
         if state["posterior"] is None:  # repeat the calls
-            first = self._keep.first(t)
-            rows = np.flatnonzero(data.rounds[:together] >= first)
+            first, ends = self._keep.first(t), [0, *data.ends]
+            rows = np.flatnonzero(data.rounds[: ends[together]] >= first)
             if len(rows):
-                self._learn_rows(slice(0, together) if len(rows) == together else rows)
-            for start, end in zip([0, *data.ends], data.ends, strict=False):
-                if together <= start < row and data.rounds[start] >= first:
+                self._learn_rows(rows)
+            for start, end in pairwise(ends[together : last + 1]):
+                if data.rounds[start] >= first:
                     self._learn_rows(slice(start, end))
         else:
             if self._mapped.moves:
                 self._move(t)
             self.posterior.restore(state["posterior"])
-        self._row, self._together = row, together
-        self._arrivals = data.ends.index(row) + 1 if row else 0
+        self._arrivals, self._together = last, together
         self._oldest, self.best_reward = float(state["oldest"]), float(state["best_reward"])
         self.best_given = float(self.given(np.array([self.best_reward]))[0])
         self._now, self._edits = float(state["now"]), data.edits

@@ -113,7 +113,7 @@ def test_a_restore_that_fails_changes_nothing(world):
         good | {"rng": 3},
         good | {"conditioned": {}},
         good | {"conditioned": good["conditioned"] | {"posterior": {"mean": np.zeros(3)}}},
-        good | {"conditioned": good["conditioned"] | {"rows": 9}},
+        good | {"conditioned": good["conditioned"] | {"arrivals": 9}},
         good | {"data": {}},
         good | {"data": good["data"] | {"ends": [7]}},
         good | {"data": good["data"] | {"rewards": np.zeros(3)}},
