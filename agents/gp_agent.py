@@ -76,6 +76,7 @@ class GPAgent(Agent):
         self.keep = parts.keep_for(epsilon, temporal, learning)
         self._kind = parts.kind_for(epsilon, temporal)
         needs_arms = self._kind["type"] == "nystrom" or temporal is not None
+        needs_arms |= parts.discount is not None
         self.action_map = parts.map_for(problem, rng, self.keep, needs_arms)
         inner = self.action_map.inner
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, temporal)

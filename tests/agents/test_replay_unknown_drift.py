@@ -196,6 +196,20 @@ def test_mistakes_are_named(world, name, settings, message):
         agents.make(name, world.problem(), **settings)
 
 
+def test_every_agent_takes_a_discount(world):
+    """In a box it then chooses among candidates."""
+    ours, theirs = (
+        agents.make(name, world.problem(), seed=0, beta=4.0, discount=0.9)
+        for name in ("gp-ucb", "wgp-ucb")
+    )
+    for t in range(8):
+        for agent in (ours, theirs):
+            agent.tell([5 * t], [np.sin(t)])
+    np.testing.assert_array_equal(ours.belief(), theirs.belief())
+    box = Problem(Box([0.0], [1.0]), SquaredExponential(0.3), 0.05)
+    assert agents.make("ei", box, seed=0, discount=0.9).posterior.domain.size == 1024
+
+
 @pytest.mark.parametrize("name", ["wgp-ucb", "ui-tvbo", "bma-gp-ucb"])
 def test_in_a_box_they_choose_among_candidates(name):
     problem = Problem(Box([0.0], [1.0]), SquaredExponential(0.3), 0.05)
