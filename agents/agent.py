@@ -160,9 +160,9 @@ class Agent(Displayed, ABC):
         self.round += 1
         self.clock += 1.0
         if self.pending:
-            self._lose()
+            self._drop_lost()
 
-    def _lose(self) -> None:
+    def _drop_lost(self) -> None:
         """Give up rewards that are more than ``max_delay`` rounds late."""
         most = self.problem.max_delay
         if most is not None:

@@ -194,7 +194,7 @@ class GPAgent(Agent):
         self.data.add(new, gained, float(self.round), self.clock, own)
         self.clock += self.pace
         if self.pending:
-            self._lose()
+            self._drop_lost()
         if len(new) > 1:
             self.duplicates += len(new) - len(np.unique(new, axis=0))
         if self._observers:

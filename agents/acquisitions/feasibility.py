@@ -73,7 +73,7 @@ class Feasibility:
             total[coincident(points, self._failed)] = -np.inf
         return total
 
-    def among(self, candidates: Points) -> Array:
+    def at_candidates(self, candidates: Points) -> Array:
         """The same; the result is kept while the candidates are the same array."""
         if self._seen is None or self._seen[0] is not candidates:
             self._seen = candidates, self.log_probability(candidates)

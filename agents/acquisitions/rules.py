@@ -175,7 +175,7 @@ class Improvement(AcquisitionRule):
         feasibility = now.search.feasibility
         if self.incumbent == "observed" and feasibility is None and now.best_reward > -np.inf:
             return now.best_reward
-        posterior, here = now.posterior, now.search.here(now.posterior)
+        posterior, here = now.posterior, now.search.incumbents(now.posterior)
         # Empty if all data have decayed.
         means = posterior.mean_at_observed() if here is None else posterior.mean_at(here)
         if not len(means):

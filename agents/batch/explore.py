@@ -98,10 +98,10 @@ class Explore(BatchRule):
         actions = [search.best(UCB(beta), posterior)]
         if now.m == 1:
             return actions[0]
-        allowed, surest = None, None
+        allowed, safest = None, None
         if self.region:
-            surest = search.best(LCB(beta), posterior)
-            lower = float(LCB(beta).score(posterior.mean_at(surest), posterior.var_at(surest))[0])
+            safest = search.best(LCB(beta), posterior)
+            lower = float(LCB(beta).score(posterior.mean_at(safest), posterior.var_at(safest))[0])
             root = 2.0 * np.sqrt(next_beta)
 
             def within(mean: Array, var: Array) -> NDArray[np.bool_]:
@@ -111,16 +111,16 @@ class Explore(BatchRule):
         with rolled_back(posterior):
             for _ in range(now.m - 1):
                 posterior.hallucinate(actions[-1])
-                actions.append(self._widest(now, allowed, surest))
+                actions.append(self._widest(now, allowed, safest))
         return np.concatenate(actions)
 
     def _widest(
-        self, now: Round, allowed: Region | NDArray[np.bool_] | None, surest: Points | None
+        self, now: Round, allowed: Region | NDArray[np.bool_] | None, safest: Points | None
     ) -> Points:
         try:
             return now.search.best(Variance(), now.posterior, allowed)
         except InvalidInput:
-            if surest is None:
+            if safest is None:
                 raise
             # In many dimensions, possibly no candidate lies in a small region, but this point does.
-            return surest
+            return safest

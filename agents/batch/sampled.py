@@ -109,15 +109,15 @@ class RegretToSigmaRatio(BatchRule):
     def maxima(self, now: Round) -> Array:
         """The maxima f*_i of m samples, (m,); all are above the largest posterior mean."""
         posterior, search = now.posterior, now.search
-        surest = search.surest(posterior)
-        floor = float(posterior.mean_at(surest)[0])
+        best = search.best_mean(posterior)
+        floor = float(posterior.mean_at(best)[0])
         maxima = np.full(now.m, -np.inf)
         for _ in range(self.redraws + 1):
             low = np.flatnonzero(maxima <= floor)
             if not len(low):
                 return maxima
             maxima[low] = search.sampled(posterior, now.rng, len(low))[1]
-        sd = float(np.sqrt(posterior.var_at(surest)[0]))
+        sd = float(np.sqrt(posterior.var_at(best)[0]))
         # If all variances are 0, every level above the mean gives the same ranking.
         above = floor + max(sd, 1e-12 * max(1.0, abs(floor)))
         return np.where(maxima <= floor, above, maxima)

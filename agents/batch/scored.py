@@ -105,7 +105,7 @@ class Boltzmann(BatchRule):
         needs_acquisition(self, rule)
 
     def choose(self, now: Round) -> Points:
-        actions, mean, var = now.search.options(now.posterior)
+        actions, mean, var = now.search.candidates_of(now.posterior)
         acquisition, feasibility = now.acquisition(), now.search.feasibility
         score = acquisition.score(mean, var)
         if feasibility is not None:

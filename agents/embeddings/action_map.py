@@ -133,7 +133,7 @@ class ContextMap(ActionMap):
             )
         self.context = context
         if self._count is not None:
-            search.among = slice(context.item(), None, self.contexts.size)
+            search.searched = slice(context.item(), None, self.contexts.size)
         else:
             free = np.full(self.shown.dim, np.nan)
             search.fix(self.inner.domain, np.concatenate([free, self.contexts.points(context)[0]]))

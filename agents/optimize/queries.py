@@ -175,7 +175,7 @@ class CampaignQueries(Displayed):
                 "recommend(context) does not consider black-box constraints: use ask(context=...), "
                 "which does, or predict"
             )
-        return self._surrogates.in_space.surest(self.check_context(context))
+        return self._surrogates.in_space.best_mean(self.check_context(context))
 
     def check_context(self, context: Params) -> Plain:
         """The values of a context, checked; see `Campaign.ask`."""

@@ -120,7 +120,7 @@ class SpaceAgent:
         if search.feasibility is None:
             return None
         # Spread points, which are asked instead of None, do not consider the feasibility.
-        options, _, var = search.options(agent.posterior)
+        options, _, var = search.candidates_of(agent.posterior)
         var[~search.feasibility.likely(options)] = 0.0
         point = options[leading(var)[None]]
         return point if var.any() and not _is_among(known, point) else None
@@ -139,7 +139,7 @@ class SpaceAgent:
                 "name, constraints={'name': bound}, or use a space without real dimensions"
             )
 
-    def surest(self, context: Params) -> Plain:
+    def best_mean(self, context: Params) -> Plain:
         """The values with the largest posterior mean among those that agree with the context."""
         agent, search = self.agent, self.agent.search
         search.renew()

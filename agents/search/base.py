@@ -85,12 +85,12 @@ class Search(Part, ABC):
         drawn: Points = posterior.domain.sample(rng, size)
         return drawn
 
-    def surest(self, posterior: Any) -> Points:
+    def best_mean(self, posterior: Any) -> Points:
         """The action with the largest posterior mean, a new array (1,) or (1, d)."""
         return self.best(Mean(), posterior)
 
     @abstractmethod
-    def options(self, posterior: Any) -> tuple[Points, Array, Array]:
+    def candidates_of(self, posterior: Any) -> tuple[Points, Array, Array]:
         """A finite set of actions (n, ...) to draw from, with means and variances (n,)."""
 
     def largest_mean(self, posterior: Any) -> float:
@@ -111,7 +111,7 @@ class Search(Part, ABC):
             "search 'gradient'"
         )
 
-    def here(self, posterior: Any) -> Points | None:
+    def incumbents(self, posterior: Any) -> Points | None:
         """The points whose largest posterior mean is the incumbent while coordinates are fixed.
 
         They are the observed points, moved to the fixed coordinates, or on arms that `fix` has
@@ -155,12 +155,12 @@ class ArmSearch(Search):
         size: the number n of arms.
 
     Attributes:
-        among: the arms to search, as an index of arrays (n,); None for all. A slice stands for the
-            arms in one context, and its step is the number of contexts.
+        searched: the arms to search, as an index of arrays (n,); None for all. A slice stands for
+            the arms in one context, and its step is the number of contexts.
     """
 
     def __init__(self, size: int) -> None:
-        self.among: slice | IntArray | None = None
+        self.searched: slice | IntArray | None = None
         self._every = np.arange(size)
 
     def best(
@@ -170,8 +170,8 @@ class ArmSearch(Search):
         allowed: NDArray[np.bool_] | None = None,
     ) -> IntArray:
         mean, var = posterior.mean, posterior.var
-        if self.among is not None:
-            mean, var = mean[self.among], var[self.among]
+        if self.searched is not None:
+            mean, var = mean[self.searched], var[self.searched]
         score = acquisition.score(mean, var)
         if self.feasibility is not None:
             acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
@@ -188,16 +188,16 @@ class ArmSearch(Search):
     def region(
         self, posterior: ArmPosterior | NystromPosterior, within: Within
     ) -> NDArray[np.bool_]:
-        if self.among is None:
+        if self.searched is None:
             return within(posterior.mean, posterior.var)
-        return within(posterior.mean[self.among], posterior.var[self.among])
+        return within(posterior.mean[self.searched], posterior.var[self.searched])
 
     def sampled(
         self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
     ) -> tuple[IntArray, Array]:
         values = self._scaled(posterior.sample(rng, size), posterior.mean)
-        if self.among is not None:
-            values = values[:, self.among]
+        if self.searched is not None:
+            values = values[:, self.searched]
         fresh = self._fresh(None)
         if fresh is not None:
             values = np.where(fresh, values, values.min(axis=1, keepdims=True) - 1.0)
@@ -207,7 +207,7 @@ class ArmSearch(Search):
     @property
     def _searched(self) -> IntArray:
         """The arms that are searched, a view."""
-        return self._every if self.among is None else self._every[self.among]
+        return self._every if self.searched is None else self._every[self.searched]
 
     def _fresh(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
         """The allowed arms that are not excluded, (n,); None if none is left or none excluded."""
@@ -215,39 +215,46 @@ class ArmSearch(Search):
             return None
         fresh = np.ones(len(self._every), dtype=np.bool_)
         fresh[self.excluded] = False
-        if self.among is not None:
-            fresh = fresh[self.among]
+        if self.searched is not None:
+            fresh = fresh[self.searched]
         if allowed is not None:
             fresh &= allowed
         return fresh if fresh.any() else None
 
-    def options(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
+    def candidates_of(
+        self, posterior: ArmPosterior | NystromPosterior
+    ) -> tuple[IntArray, Array, Array]:
         arms = self._searched.copy()
         return arms, posterior.mean[arms], posterior.var[arms]
 
     def largest_mean(self, posterior: ArmPosterior | NystromPosterior) -> float:
         if self.feasibility is not None:
             return super().largest_mean(posterior)
-        return float((posterior.mean if self.among is None else posterior.mean[self.among]).max())
+        return float(
+            (posterior.mean if self.searched is None else posterior.mean[self.searched]).max()
+        )
 
     def fix(self, domain: Domain, point: Array | None) -> None:
         assert isinstance(domain, Arms)
-        self.among = None
+        self.searched = None
         if point is not None:
             fixed = ~np.isnan(point)
             agree = (domain.coordinates[:, fixed] == point[fixed]).all(axis=1)
             if not agree.any():
                 raise InvalidInput("no arm has the fixed coordinates")
-            self.among = np.flatnonzero(agree)
+            self.searched = np.flatnonzero(agree)
 
-    def here(self, posterior: ArmPosterior | NystromPosterior) -> IntArray | None:
-        if not isinstance(self.among, slice):
-            return self.among
-        return np.unique(posterior.observed // self.among.step) * self.among.step + self.among.start
+    def incumbents(self, posterior: ArmPosterior | NystromPosterior) -> IntArray | None:
+        if not isinstance(self.searched, slice):
+            return self.searched
+        return (
+            np.unique(posterior.observed // self.searched.step) * self.searched.step
+            + self.searched.start
+        )
 
     def _arms(self, indices: IntArray) -> IntArray:
         """The arms with these indices among those that are searched."""
-        return indices if self.among is None else self._searched[indices]
+        return indices if self.searched is None else self._searched[indices]
 
 
 class Region:
@@ -257,7 +264,7 @@ class Region:
         self._held, self._within = deepcopy(posterior), within
         self._seen: tuple[Array, NDArray[np.bool_]] | None = None
 
-    def among(self, candidates: Array) -> NDArray[np.bool_]:
+    def at_candidates(self, candidates: Array) -> NDArray[np.bool_]:
         """The same for candidates (n, d); the result is kept while they are the same array."""
         if self._seen is None or self._seen[0] is not candidates:
             self._seen = candidates, self(candidates)
@@ -313,10 +320,10 @@ class PlacedArmSearch(Search):
     def uniform(self, posterior: BoxPosterior, rng: np.random.Generator, size: int) -> Array:
         return self._points[rng.integers(len(self._points), size=size)]
 
-    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
+    def candidates_of(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         return self._points.copy(), *posterior.moments(self._points)
 
-    def here(self, posterior: BoxPosterior) -> Array:
+    def incumbents(self, posterior: BoxPosterior) -> Array:
         moved, d = posterior.observed, self._coordinates.shape[1]
         moved[:, d:] = self._points[0, d:]
         return moved

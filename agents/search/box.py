@@ -116,9 +116,9 @@ class BoxSearch(Search):
         score = acquisition.score(mean, var)
         if self.feasibility is not None:
             acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
-            score = acquisition.score(mean, var) + self.feasibility.among(points)
+            score = acquisition.score(mean, var) + self.feasibility.at_candidates(points)
         if allowed is not None:
-            inside = allowed.among(points)
+            inside = allowed.at_candidates(points)
             y, points, score = y[inside], points[inside], score[inside]
             mean, var = mean[inside], var[inside]
             if not len(points):
@@ -128,10 +128,10 @@ class BoxSearch(Search):
         alone = score_at(acquisition, posterior, allowed, self.feasibility)
         return self._climbed(y, points, score, leads, climbed, alone)
 
-    def surest(self, posterior: BoxPosterior) -> Array:
+    def best_mean(self, posterior: BoxPosterior) -> Array:
         """See `Search`; without variances, O(n t) for n candidates instead of O(n t^2)."""
         if self.feasibility is not None or len(posterior.conditioned) > len(posterior.observed):
-            return super().surest(posterior)
+            return super().best_mean(posterior)
         y = self._draw(posterior)
         points = self._lift(y)
         mean = posterior.mean_at(points)
@@ -207,7 +207,7 @@ class BoxSearch(Search):
     def check_samples(self, posterior: BoxPosterior) -> None:
         posterior.check_paths()
 
-    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
+    def candidates_of(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
         return held.points.copy(), held.mean.copy(), held.var.copy()
 
@@ -233,7 +233,7 @@ class BoxSearch(Search):
             self.box = self.through.small
         self.renew()
 
-    def here(self, posterior: BoxPosterior) -> Array | None:
+    def incumbents(self, posterior: BoxPosterior) -> Array | None:
         """The observed points, moved to the fixed coordinates."""
         if not self._fixed or self.through is None:
             return None

@@ -100,7 +100,9 @@ class RoundSearch(Search):
         score = acquisition.score(held.mean, held.var)
         if self.feasibility is not None:
             acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
-            score = acquisition.score(held.mean, held.var) + self.feasibility.among(held.points)
+            score = acquisition.score(held.mean, held.var) + self.feasibility.at_candidates(
+                held.points
+            )
         if allowed is not None:
             if not allowed.any():
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
@@ -134,7 +136,7 @@ class RoundSearch(Search):
         if self.settings.candidates > MOST_EXACT:
             posterior.check_paths()
 
-    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
+    def candidates_of(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
         return held.points.copy(), held.mean.copy(), held.var.copy()
 

@@ -185,7 +185,7 @@ class SubspaceSearch(Search):
     def check_samples(self, posterior: BoxPosterior) -> None:
         posterior.check_paths()
 
-    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
+    def candidates_of(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         y, rows, mean, var = self._screened(posterior)
         most = self._growth.candidates
         return self.subspaces.points(y[:most], rows[:most]), mean[:most], var[:most]

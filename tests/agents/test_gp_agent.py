@@ -193,5 +193,5 @@ def test_every_ask_looks_at_candidates_of_its_own():
     seen = []
     for _ in range(2):
         agent.ask()
-        seen.append(agent.search.options(agent.posterior)[0][:20])
+        seen.append(agent.search.candidates_of(agent.posterior)[0][:20])
     assert not np.isin(seen[0], seen[1]).any()

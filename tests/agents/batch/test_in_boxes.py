@@ -206,14 +206,14 @@ class TestSamples:
 @pytest.mark.parametrize("dim", GRID)
 def test_boltzmann_draws_from_its_candidates(boxed, normal, dim):
     agent = boxed("sp", dim, 40)
-    dense, options, seen = Dense(agent), agent.search.options, []
+    dense, options, seen = Dense(agent), agent.search.candidates_of, []
 
     def recorded(posterior):
         found = options(posterior)
         seen.append((found[0].copy(), copy.deepcopy(agent.rng)))
         return found
 
-    agent.search.options = recorded
+    agent.search.candidates_of = recorded
     actions = agent.ask()
     [(points, rng)] = seen
     mean, var = dense(points)

@@ -76,7 +76,7 @@ def test_an_embedding_is_told_where_it_asked():
 def test_the_small_box_of_an_embedding_is_searched_whole():
     """As many coordinates as the space has, which are no coordinates of the space."""
     campaign = Campaign(MIXED["as wide as the small box"], "hesbo", seed=0, n_initial=0)
-    y = campaign.agent.search.options(campaign.agent.posterior)[0]
+    y = campaign.agent.search.candidates_of(campaign.agent.posterior)[0]
     assert len(set(y[:, 1])) == len(y)
     assert y.min() < -0.5
 

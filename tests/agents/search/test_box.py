@@ -68,7 +68,7 @@ def test_points_near_the_best_are_left_out_on_request(mapped):
             candidates=40,
             near_best=near_best,
         )
-        assert (len(found.options(belief)[0]) > 40) == more
+        assert (len(found.candidates_of(belief)[0]) > 40) == more
     with pytest.raises(InvalidInput, match="near_best must be true or false"):
         search(belief, near_best="no")
 
@@ -88,7 +88,7 @@ class TestBest:
             belief = posterior(dim, seed)
             belief.hallucinate(belief.box.sample(np.random.default_rng(seed), pending))
             usual = search(belief, seed).best(Mean(), belief)
-            np.testing.assert_allclose(search(belief, seed).surest(belief), usual, atol=1e-4)
+            np.testing.assert_allclose(search(belief, seed).best_mean(belief), usual, atol=1e-4)
 
     def test_an_optimum_in_a_corner(self):
         belief = BoxPosterior(Box(np.zeros(2), np.ones(2)), SquaredExponential(0.7), 1e-4)
@@ -152,7 +152,7 @@ class TestThroughAMap:
     def test_a_region_is_kept_to(self, through):
         belief = posterior(6, 2)
         finder = search(belief, through=through)
-        level = np.median(belief.moments(finder.options(belief)[0])[0])
+        level = np.median(belief.moments(finder.candidates_of(belief)[0])[0])
         region = finder.region(belief, lambda mean, var: mean > level)
         assert region(finder.best(Variance(), belief, region)).all()
 
@@ -241,7 +241,7 @@ class TestOthers:
     def test_options_and_the_largest_mean(self):
         belief = posterior(2, 7)
         finder = search(belief)
-        points, mean, var = finder.options(belief)
+        points, mean, var = finder.candidates_of(belief)
         expected = belief.moments(points)
         np.testing.assert_allclose([mean, var], expected, rtol=0, atol=1e-10)
         assert finder.largest_mean(belief) >= mean.max()

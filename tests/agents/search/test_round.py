@@ -36,35 +36,35 @@ def search(**settings):
 
 def test_all_that_is_asked_in_a_round_is_asked_of_the_same_candidates():
     posterior, finder = belief(), search(candidates=50)
-    first = finder.options(posterior)[0]
+    first = finder.candidates_of(posterior)[0]
     finder.best(UCB(2.0), posterior)
     finder.sampled(posterior, np.random.default_rng(0), 3)
     posterior.hallucinate(first[:1])
-    points, mean, var = finder.options(posterior)
+    points, mean, var = finder.candidates_of(posterior)
     np.testing.assert_array_equal(points, first)
     np.testing.assert_allclose(mean, posterior.mean_at(points), atol=1e-10)
     np.testing.assert_allclose(var, posterior.var_at(points), atol=1e-9)
     posterior.rollback()
     finder.renew()
-    assert not np.array_equal(finder.options(posterior)[0][:50], first[:50])
+    assert not np.array_equal(finder.candidates_of(posterior)[0][:50], first[:50])
 
 
 def test_candidates_are_drawn_anew_when_something_is_told():
     posterior, finder = belief(), search(candidates=50)
-    first = finder.options(posterior)[0]
+    first = finder.candidates_of(posterior)[0]
     posterior.condition([[0.5, 0.5]], [0.1])
-    points, mean, _ = finder.options(posterior)
+    points, mean, _ = finder.candidates_of(posterior)
     assert not np.array_equal(points[:50], first[:50])
     np.testing.assert_allclose(mean, posterior.mean_at(points), atol=1e-10)
 
 
 def test_tops_of_the_mean_are_among_the_candidates():
     posterior = belief()
-    points, mean, _ = search(candidates=50).options(posterior)
+    points, mean, _ = search(candidates=50).candidates_of(posterior)
     grid = Arms.grid([201, 201], BOX.low, BOX.high).coordinates
     assert mean.max() > posterior.mean_at(grid).max() - 1e-3
     assert 50 < len(points) <= 60
-    assert len(search(candidates=50, tops=0).options(posterior)[0]) == 50
+    assert len(search(candidates=50, tops=0).candidates_of(posterior)[0]) == 50
 
 
 def test_told_points_above_the_best_candidate_start_climbs_the_highest_first():
@@ -75,12 +75,12 @@ def test_told_points_above_the_best_candidate_start_climbs_the_highest_first():
 
     def climbed_to(**settings):
         finder = search(**settings)
-        added = finder.options(posterior)[0][finder.settings.candidates :]
+        added = finder.candidates_of(posterior)[0][finder.settings.candidates :]
         near = np.abs(added[:, None] - peaks).max(axis=2) < 1e-3
         assert (near.sum(axis=0) <= 1).all()
         return near.any(axis=0).tolist(), len(added)
 
-    assert np.abs(posterior.mean_at(search(candidates=1).options(posterior)[0][:1])) < 1e-6
+    assert np.abs(posterior.mean_at(search(candidates=1).candidates_of(posterior)[0][:1])) < 1e-6
     # The candidate's own climb, and those from what is above it: not from the reward of -1.
     assert climbed_to(candidates=1) == ([True, True, True], 4)
     assert climbed_to(candidates=1, tops=3) == ([False, True, True], 3)
@@ -91,7 +91,7 @@ def test_told_points_below_the_best_candidate_start_no_climb():
     """So many candidates that one of them is near the highest of three peaks."""
     posterior = BoxPosterior(BOX, SquaredExponential(0.1), 1e-6)
     posterior.condition([[0.2, -1.0], [0.5, 2.0], [0.8, 0.0]], [1.0, 2.0, 3.0])
-    points, mean, _ = search(candidates=3000).options(posterior)
+    points, mean, _ = search(candidates=3000).candidates_of(posterior)
     assert mean[:3000].max() > 2.5
     assert mean[:3000].min() < 0.5
     assert np.abs(points[3000:] - [0.8, 0.0]).max() < 5e-3
@@ -100,7 +100,7 @@ def test_told_points_below_the_best_candidate_start_no_climb():
 @pytest.mark.parametrize("steps", [0, 10])
 def test_the_best_candidate_is_found_and_refined(steps):
     posterior, finder = belief(), search(candidates=200, refine=steps)
-    points, mean, var = finder.options(posterior)
+    points, mean, var = finder.candidates_of(posterior)
     best = UCB(4.0).score(mean, var).max()
     found = finder.best(UCB(4.0), posterior)
     score = UCB(4.0).score(*posterior.moments(found))[0]
@@ -113,7 +113,7 @@ def test_the_best_candidate_is_found_and_refined(steps):
 
 def test_in_a_region_the_best_candidate_is_taken():
     posterior, finder = belief(), search(candidates=200)
-    points, mean, var = finder.options(posterior)
+    points, mean, var = finder.candidates_of(posterior)
     region = finder.region(posterior, lambda mean, var: mean > 0.5)
     posterior.hallucinate(points[[int(var.argmax())]])
     found = finder.best(Variance(), posterior, region)
@@ -142,7 +142,7 @@ def test_samples_have_the_posteriors_moments(kernel):
 def test_samples_do_not_outlive_the_data():
     posterior, finder = belief(), search(candidates=64)
     finder.sampled(posterior, np.random.default_rng(0), 2)
-    posterior.hallucinate(finder.options(posterior)[0][:5])
+    posterior.hallucinate(finder.candidates_of(posterior)[0][:5])
     held = finder._candidates(posterior)
     draws = held.draw(np.random.default_rng(0), 4000)
     assert draws[:, :5].std(axis=0).max() < 0.05
@@ -153,7 +153,7 @@ def test_local_maxima_of_the_mean_do_not_change_how_samples_are_drawn(monkeypatc
     monkeypatch.setattr(round_search, "MOST_EXACT", 64)
     posterior, finder = belief(Matern32(0.5) + Linear()), search(candidates=64)
     finder.check_samples(posterior)
-    assert len(finder.options(posterior)[0]) > 64
+    assert len(finder.candidates_of(posterior)[0]) > 64
     assert np.isfinite(finder.sampled(posterior, np.random.default_rng(0), 2)[1]).all()
 
 
@@ -249,7 +249,7 @@ def test_the_largest_mean_and_a_prior_without_data():
     finder = search(candidates=30)
     assert BOX.check(finder.best(Mean(), empty)).shape == (1, 2)
     posterior = belief()
-    assert finder.largest_mean(posterior) == pytest.approx(finder.options(posterior)[1].max())
+    assert finder.largest_mean(posterior) == pytest.approx(finder.candidates_of(posterior)[1].max())
 
 
 def dense(x, y, at, noise_var):
