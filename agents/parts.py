@@ -16,6 +16,7 @@ from gpbandits_env.agents.data.learning import Learning
 from gpbandits_env.agents.embeddings.action_map import (
     ActionMap,
     action_map_for,
+    box_of,
     check_own_search,
 )
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
@@ -194,6 +195,7 @@ class Parts:
             candidates = USUAL_CANDIDATES
         if not self.is_local:
             return action_map_for(problem, candidates, rng)
+        box_of(problem)
         check_own_search(problem, candidates)
         return (
             ActionMap(problem) if self.action_map is None else self.action_map(problem, rng, keep)
