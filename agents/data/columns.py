@@ -100,11 +100,11 @@ class Data:
             time: the time of the actions.
             noise_var: (k,) the variances of the noise, NaN where unknown; None if none is known.
         """
-        count = len(rewards)
+        count, own = len(rewards), None if noise_var is None else noise_var.copy()
         if count == 1:  # lists are made faster than copies of arrays
-            self._recent.append((points.tolist(), rewards.tolist(), round_, time, noise_var))
+            self._recent.append((points.tolist(), rewards.tolist(), round_, time, own))
         elif count:
-            self._recent.append((points.copy(), rewards.copy(), round_, time, noise_var))
+            self._recent.append((points.copy(), rewards.copy(), round_, time, own))
         else:
             return
         self.size += count

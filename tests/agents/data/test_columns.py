@@ -1,0 +1,105 @@
+"""The observations of an agent as columns, in order of arrival."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.data.columns import MOST_RECENT, Data
+from gpbandits_env.domains import Arms, Box
+
+EVERY = slice(None)
+
+
+def filled(arrivals, *, noise=(), read=False):
+    """Arms 0, 1, ... that arrive with these (count, round), at the time round - 1."""
+    data = Data(Arms.grid(9))
+    for i, (count, round_) in enumerate(arrivals):
+        points = np.arange(data.size, data.size + count)
+        own = np.full(count, noise[i]) if i < len(noise) and noise[i] is not None else None
+        data.add(points, 0.5 * points, round_, round_ - 1.0, own)
+        if read:
+            assert len(data.points) == data.size
+    return data
+
+
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize(
+    "counts", [[1] * 70, [3] * 50, [60, 200, 1], [1] * (MOST_RECENT + 2), [2, 0, 1]]
+)
+def test_rows_are_in_order_of_arrival_however_many(counts, read):
+    data = filled([(count, t + 1.0) for t, count in enumerate(counts)], read=read)
+    rows, rounds = np.arange(sum(counts)), np.repeat(np.arange(len(counts)) + 1.0, counts)
+    assert data.size == len(rows)
+    assert data.arrivals == len(data.ends) == np.count_nonzero(counts)
+    assert data.ends == np.cumsum([count for count in counts if count]).tolist()
+    np.testing.assert_array_equal(data.points, rows)
+    np.testing.assert_array_equal(data.rewards, 0.5 * rows)
+    np.testing.assert_array_equal(data.rounds, rounds)
+    np.testing.assert_array_equal(data.times, rounds - 1.0)
+    assert data.noise_of(EVERY) is None
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_is_added_is_copied(count):
+    data = Data(Box([0.0], [1.0]))
+    given = np.full((count, 1), 0.5), np.ones(count), np.full(count, 0.1)
+    data.add(*given[:2], 1.0, 0.0, given[2])
+    for array in given:
+        array[:] = 9.0
+    assert (data.points == 0.5).all()
+    assert (data.rewards == 1.0).all()
+    assert (data.noise_of(EVERY) == 0.1).all()
+
+
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize("rounds", [[1, 2, 2, 3, 5], [1, 4, 2, 3, 5], [3, 1], [0.5, 1, 0.5]])
+def test_the_rows_since_a_round(rounds, read):
+    data = filled([(1 + t % 2, float(round_)) for t, round_ in enumerate(rounds)], read=read)
+    assert isinstance(data.since(0.0), slice) == (rounds == sorted(rounds))
+    for first in (-np.inf, 0.5, 1.0, 2.0, 2.5, 3.0, 5.0, 6.0):
+        rows = np.arange(data.size)[data.since(first)]
+        np.testing.assert_array_equal(rows, np.flatnonzero(data.rounds >= first))
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_the_noise_of_rows_is_nan_where_it_is_unknown(read):
+    data = filled(
+        [(1, 1.0), (2, 2.0), (70, 3.0), (1, 4.0)], noise=[None, 0.1, None, 0.2], read=read
+    )
+    want = np.array([np.nan, 0.1, 0.1, *[np.nan] * 70, 0.2])
+    np.testing.assert_array_equal(data.noise_of(EVERY), want)
+    np.testing.assert_array_equal(data.noise_of(slice(0, 2)), want[:2])
+    assert data.noise_of(slice(3, 73)) is None
+    edits = data.edits
+    data.restate(np.array([0.3, np.nan]))
+    assert data.edits == edits + 1
+    np.testing.assert_array_equal(data.noise_of(EVERY), [0.3, np.nan, *want[2:]])
+
+
+@pytest.mark.parametrize("noise", [(), (None, 0.1)])
+def test_a_snapshot_has_all_that_was_added(noise):
+    data = filled([(1, 2.0), (2, 1.5), (90, 3.0)], noise=noise)
+    state = data.snapshot()
+    kept, other = pickle.loads(pickle.dumps(state)), filled([(4, 7.0)], noise=[0.9])
+    other.restore(state)
+    for column in (state[name] for name in ("points", "rewards", "rounds", "times")):
+        column[:] = 0
+    state["ends"].clear()
+    for ours in (data, other, pickle.loads(pickle.dumps(other))):
+        again = ours.snapshot()
+        assert again.keys() == kept.keys()
+        for name, column in kept.items():
+            np.testing.assert_array_equal(again[name], column)
+        assert not isinstance(ours.since(0.0), slice)
+        assert ours.arrivals == 3
+
+
+def test_what_was_cleared_leaves_no_trace():
+    data = filled([(1, 2.0), (1, 1.0)], noise=[0.1, 0.1])
+    edits = data.edits
+    data.clear()
+    assert data.edits == edits + 1
+    data.add(np.array([3, 4]), np.ones(2), 1.0, 0.0)
+    assert (data.size, data.arrivals, data.ends, data.since(0.0)) == (2, 1, [2], slice(0, 2))
+    assert data.noise_of(EVERY) is None
