@@ -232,6 +232,8 @@ def test_dropout_takes_the_lengthscales_of_its_coordinates():
     agent.prior_data(told, uneven_reward(told))
     for _ in range(4):
         active = agent.action_map.active
+        own = agent.posterior.kernel.radial.lengthscale
+        assert own == pytest.approx(2.0 * ARD[active] / SIDES[active])
         action = agent.ask()
         scaled = told[:, active] / ARD[active]
         at = np.random.default_rng(0).uniform(0, SIDES[active] / ARD[active], (20000, 2))

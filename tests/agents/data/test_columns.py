@@ -81,6 +81,9 @@ def test_the_noise_of_rows_is_nan_where_it_is_unknown(read):
 def test_a_snapshot_has_all_that_was_added(noise):
     data = filled([(1, 2.0), (2, 1.5), (90, 3.0)], noise=noise)
     state = data.snapshot()
+    own = np.full(93, np.nan)
+    own[1:3] = 0.1
+    np.testing.assert_array_equal(state["noise_var"], own if noise else None)
     kept, other = pickle.loads(pickle.dumps(state)), filled([(4, 7.0)], noise=[0.9])
     other.restore(state)
     for column in (state[name] for name in ("points", "rewards", "rounds", "times")):

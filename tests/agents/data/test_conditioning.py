@@ -88,6 +88,63 @@ def test_outliers_are_drawn_in_where_the_posterior_changes_its_coordinates(name)
     assert now.best_reward < 2.0
 
 
+def test_the_best_reward_is_as_observed_and_as_the_posterior_received_it():
+    agent = agents.make("ei", PROBLEM, seed=0, learn=ROBUST | {"every": 11, "first": 11})
+    for t, reward in enumerate(REWARDS[:11]):
+        agent.tell([t % 10], [reward])
+    for _ in range(2):
+        now = agent.conditioned
+        drawn_in = float(now.given(np.array([now.best_reward]))[0])
+        assert now.best_given == pytest.approx(drawn_in)
+        assert drawn_in < 3.0
+        state = agent.snapshot()
+        agent.tell([1], [100.0])
+        assert now.best_reward == 100.0
+        assert now.best_given == pytest.approx(now.given(np.array([100.0]))[0])
+        agent = agents.make("ei", PROBLEM, seed=0, learn=ROBUST | {"every": 11, "first": 11})
+        agent.restore(state)
+        assert agent.conditioned.best_reward == 50.0
+
+
+def test_no_outlier_is_drawn_in_after_a_reset_until_the_next_fit():
+    agent = agents.make("gp-ucb", PROBLEM, seed=0, learn=ROBUST)
+    for t, reward in enumerate(REWARDS):
+        agent.tell([t % 10], [reward])
+    agent.reset()
+    agent.tell([3], [50.0])
+    assert agent.conditioned.best_given == 50.0
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "et-gp-ucb"])
+def test_a_window_of_one_round_has_one_round(name):
+    more = {"window": 1} if name == "gp-ucb" else {"delta": 0.999}
+    agent = agents.make(name, PROBLEM, seed=0, **more)
+    for t in range(4):
+        agent.tell([t, t + 1], [9.0 * (-1) ** t, 0.0])
+        assert agent.posterior.observed.tolist() == [t, t + 1]
+
+
+def test_data_known_after_the_last_round_of_a_block_count_in_the_next():
+    agent = agents.make("gp-ucb", PROBLEM, seed=0, reset_every=2)
+    for t in range(2):
+        agent.tell([t], [0.1])
+    agent.prior_data([7], [0.2])
+    for t in range(2, 4):
+        assert sorted(agent.posterior.observed) == [2, 7][3 - t :]
+        agent.tell([t], [0.1])
+    assert agent.posterior.size == 0
+
+
+def test_noise_that_is_known_better_counts_from_the_next_round_on():
+    better, known = (agents.make("gp-ucb", PROBLEM, seed=0) for _ in range(2))
+    better.tell([1, 5], [1.0, -1.0], noise_var=[0.3, 0.2])
+    better.data.restate(np.array([1e-4, np.nan]))
+    known.tell([1, 5], [1.0, -1.0], noise_var=[1e-4, np.nan])
+    for agent in (better, known):
+        agent.tell([8], [0.5])
+    assert better.posterior.mean == pytest.approx(known.posterior.mean, abs=1e-10)
+
+
 def test_time_passes_if_nothing_is_learned():
     problem = Problem(ARMS, Matern52(0.3), noise_var=0.01)
     moving = {"type": "matern32", "lengthscale": 4.0}
@@ -152,7 +209,10 @@ def test_the_history_outlasts_a_late_reward():
     agent = agents.make("gp-ucb", problem, seed=0, history=10, reset_every=5)
     agent.expect([3])
     agent.tell_late([3], [0.3])
-    assert agent.posterior.size == 101
+    for _ in range(4):
+        assert agent.posterior.size == 101
+        agent.expect([3])
+    assert agent.posterior.size == 0
 
 
 def test_a_reward_that_is_too_late_is_lost_in_every_kind_of_round():
