@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 
 from gpbandits_env import agents
 from gpbandits_env.agents.data.columns import Data
-from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.data.keep import Since
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings.action_map import ActionMap
@@ -32,7 +32,7 @@ class Host:
 
     def __init__(self, domain):
         self.domain, self.round, self.models = domain, 0, []
-        self.data, self.keep = Data(domain), Keep()
+        self.data, self.keep = Data(domain), Since()
 
     def add(self, points, rewards):
         self.data.add(points, rewards, float(self.round), float(self.round))
@@ -238,6 +238,65 @@ def refit_kernel(state):
     from gpbandits_env.gp.kernels import kernel_from_dict
 
     return kernel_from_dict(state["model"]["kernel"])
+
+
+def test_a_stage_starts_with_the_given_model_and_fits_its_own_data():
+    refit, host = build(ARMS, every=4, first=4, starts=1)
+    play(refit, host, 7)
+    given, learned = Model(Matern52(1.0), 0.1), refit.model
+    host.keep.stage, host.keep.stages = host.round + 0.5, 1
+    assert learned != given
+    assert refit.update(host.round)
+    assert (refit.model, refit.learned) == (given, [])
+    assert not refit.update(host.round)
+    play(refit, host, 3)
+    assert [(one["round"], one["observations"]) for one in refit.learned] == [(9, 4)]
+
+
+def test_a_fit_of_epsilon_uses_the_present_stage_only():
+    refit, host = build(ARMS, every=2, what=("epsilon",), starts=1, window=30)
+    play(refit, host, 4)
+    host.keep.stage, host.keep.stages = host.round + 0.5, 1
+    assert refit.update(host.round)
+    play(refit, host, 4, seed=2)
+    assert [(one["round"], one["observations"]) for one in refit.learned] == [(6, 4), (8, 8)]
+    assert host.keep.first(9) == 4.5
+
+
+def test_known_observations_count_as_rounds_since_the_last_fit():
+    refit, host = build(ARMS, every=6, first=4, starts=1)
+    play(refit, host, 3)
+    assert not refit.update(host.round, known=4)
+    assert refit.update(host.round, known=1)
+    assert not refit.update(host.round, known=5)
+
+
+def test_a_restored_refit_remembers_every_count():
+    refit, host = build(ARMS, every=6, first=4, starts=1)
+    host.keep.stages = 1
+    play(refit, host, 5)
+    refit.update(host.round, known=1)
+    other = Refit(refit.learning, refit._given, host.data, host.keep, refit._mapped)
+    fresh = {name: value for name, value in vars(other).items() if isinstance(value, int | list)}
+    other.restore(refit.state())
+    for name, before in fresh.items():
+        assert vars(other)[name] == vars(refit)[name] != before
+    refit.learned.append({})
+    assert len(other.learned) == 1
+
+
+def test_a_repeated_fit_has_the_data_of_the_last_one_and_the_late_ones():
+    problem = Problem(ARMS, Matern52(1.0), 0.1, max_delay=9)
+    agent = agents.make("gp-ucb", problem, seed=0, standardize=True)
+    agent.expect([0])
+    agent.prior_data(np.arange(1, 6), np.arange(5.0))
+    agent.expect([6])
+    assert [(one["round"], one["observations"]) for one in agent.learned] == [(1, 5)]
+    agent.tell_late([6], [90.0])
+    assert agent.learned[-1]["mean"] == pytest.approx(2.0)
+    agent.tell_late([0], [8.0])
+    assert [(one["round"], one["observations"]) for one in agent.learned] == [(1, 6)]
+    assert agent.learned[-1]["mean"] == pytest.approx(3.0)
 
 
 def test_fits_become_fewer_and_shorter_as_the_data_grow(monkeypatch):
