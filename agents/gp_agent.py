@@ -20,7 +20,7 @@ from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import Search
-from gpbandits_env.arrays import Array, Plain, Points, State, numbers, positive, share
+from gpbandits_env.arrays import Array, Plain, Points, State, finite_array, positive, share
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior, posterior_for
@@ -241,12 +241,17 @@ class GPAgent(Agent):
         own = self._own_noise(noise_var, rewards)
         played, values = self.problem.domain.observations(actions, rewards, None, 1)
         now = np.full(len(values), self.round + 0.5)
-        of = now if rounds is None else numbers(rounds, "rounds")
+        of = now if rounds is None else finite_array(rounds, "rounds")
         if of.shape != values.shape:
             raise InvalidInput(f"rounds must have shape {values.shape}, got {of.shape}")
+        if rounds is not None and of.max() > self.round:
+            raise InvalidInput(
+                f"rounds must be at most {self.round}, the last one, got {of.max():g}: leave out "
+                "rounds for data of the present"
+            )
         points = self._placed(played, context)
         for t in np.unique(of).tolist():
-            mine, time = of == t, self.clock if rounds is None else float(t)
+            mine, time = of == t, self.clock if rounds is None else START + t - 1.0
             noise = None if own is None else own[mine]
             self.data.add(*self._compressed(points[mine], values[mine]), t, time, noise)
         if self._observers:

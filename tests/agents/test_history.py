@@ -30,11 +30,29 @@ def test_history_is_prior_data_of_earlier_rounds(drift):
         agent.reset()
 
 
+@pytest.mark.parametrize("drift", [{}, {"epsilon": 0.2}, {"temporal": SEASON}, {"window": 3}])
+def test_data_of_earlier_rounds_may_be_told_by_their_rounds(drift):
+    agent = agents.make("gp-ucb", PROBLEM, seed=0, history=3, **drift)
+    other = agents.make("gp-ucb", PROBLEM, seed=0, **drift)
+    rounds = np.repeat([-2.0, -1.0, 0.0], 5)
+    other.prior_data(np.tile(np.arange(5), 3), ROWS[-3:].ravel(), rounds=rounds)
+    for one in (agent, other):
+        np.testing.assert_array_equal(one.data.rounds, rounds)
+        np.testing.assert_array_equal(one.data.times, rounds - 1.0)
+    np.testing.assert_allclose(agent.belief(), other.belief(), atol=1e-12)
+    before = other.snapshot()["data"]
+    for wrong, match in ((np.nan, "finite"), (1.0, "at most 0"), ([0.0, 0.0], "shape")):
+        with pytest.raises(InvalidInput, match=match):
+            other.prior_data([1], [0.3], rounds=np.atleast_1d(wrong))
+    assert other.snapshot()["data"]["ends"] == before["ends"]
+
+
 def test_a_window_keeps_its_last_rounds():
     agent, last = (
         agents.make("gp-ucb", PROBLEM, seed=0, window=2, history=rows) for rows in (6, 2)
     )
-    for _ in range(4):
+    for size in (10, 6, 2, 2):
+        assert agent.posterior.size == size
         np.testing.assert_array_equal(agent.belief(), last.belief())
         for one in (agent, last):
             one.tell([1], [0.3])
