@@ -168,6 +168,22 @@ def test_an_agent_that_forgets_need_not_know_the_largest_delay(settings):
     np.testing.assert_allclose(late.belief(), prompt.belief(), atol=1e-10)
 
 
+def test_a_pending_action_is_a_copy_with_its_time_and_goes_with_a_reset():
+    box = Box([0.0], [1.0])
+    agent, twin = (make("gp-ucb", domain=box, epsilon=0.1) for _ in range(2))
+    action = np.array([[0.3]])
+    agent.wait(2.5)
+    agent.expect(action)
+    action[:] = 0.9
+    agent.expect([[0.5]])
+    twin.restore(agent.snapshot())
+    for one in (agent, twin):
+        one.tell_late([[0.3]], [1.0], [1])
+        assert one.data.times.tolist() == [2.5]
+        one.reset()
+        assert one.pending == []
+
+
 def test_equal_actions_are_told_apart_by_their_rounds():
     agent = make("gp-ucb", batch_size=2)
     agent.expect([4, 4])
@@ -177,7 +193,7 @@ def test_equal_actions_are_told_apart_by_their_rounds():
     agent.tell_late([4, 7], [1.0, 2.0])
     assert [p.round for p in agent.pending] == [1]
     before = agent.snapshot()
-    for wrong, rounds in (([7], None), ([4], [2]), ([4, 4], None), ([4], [1, 1])):
+    for wrong, rounds in (([7], None), ([4], [2]), ([4], [0]), ([4, 4], None), ([4], [1, 1])):
         with pytest.raises(InvalidInput, match=r"pending|rounds"):
             agent.tell_late(wrong, np.zeros(len(wrong)), rounds)
     assert str(agent.snapshot()) == str(before)

@@ -113,6 +113,13 @@ def test_replays_line_bo_through_random_points():
     np.testing.assert_array_equal(short.search.line.anchor, long.search.line.anchor)
 
 
+def test_the_direction_of_a_line_does_not_follow_from_its_random_anchor():
+    search = agents.make("line-bo", PROBLEM, seed=2, anchor="random").search
+    anchors = np.array([search._start(n) for n in range(400)])
+    directions = np.array([search._direction(n, None) for n in range(400)])
+    assert np.abs(np.corrcoef(anchors.T, directions.T)[:D, D:]).max() < 0.25
+
+
 def test_a_line_is_kept_for_so_many_rounds():
     lines = [agent.search.line for agent, *_ in played("line-bo", rounds=6, rounds_per_line=3)]
     assert lines[0] is lines[1] is lines[2]
@@ -147,6 +154,7 @@ def test_sre_goes_on_from_the_best_point():
             assert anchor[0] == pytest.approx(x[y.argmax()])
             assert agent.posterior.observed.tolist() == [[1.0, 0.0, 0.0]]
             assert agent.posterior.rewards[0] == y.max()
+            assert agent.data.times[-1] == agent.clock
 
 
 def test_every_stage_of_sre_has_an_embedding_of_its_own():

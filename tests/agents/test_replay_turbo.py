@@ -1,6 +1,7 @@
 """TuRBO against Section 2 of Eriksson et al. (2019), by numpy.linalg."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -116,6 +117,41 @@ def test_replays_section_2(acquisition, m, flat):
         assert len(agent.posterior.observed) == len(region.y)
     assert len(lengths) > 2
     assert ended > 0 or not flat
+
+
+def test_a_region_grows_after_every_three_successes_and_ends_in_another_place():
+    agent = agents.make("turbo", Problem(Box(LOW, HIGH), Matern52(0.5), NOISE), seed=0)
+    search, first = agent.search, agent.ask()
+    for success, lengths in ((False, [0.8, 0.8, 0.4]), (True, [0.4, 0.4, 0.8, 0.8, 0.8, 1.6])):
+        for length in lengths:
+            search._judge(success, 9)
+            assert search.length == length
+    for _ in range(8 * 3):
+        search._judge(False, 9)
+    assert (search.regions, search.length, agent.keep.stage, agent.keep.stages) == (1, 0.8, 9.5, 1)
+    assert not np.allclose(agent.ask(), first)
+
+
+@pytest.mark.parametrize(("t", "failures"), [(3.0, 0), (3.5, 0), (4.0, 1), (4.5, 0)])
+def test_a_late_reward_is_judged_if_its_action_was_chosen_since_the_length_changed(t, failures):
+    agent = agents.make("turbo", Problem(Box(LOW, HIGH), Matern52(0.5), NOISE), seed=0, n_initial=3)
+    for _ in range(3):
+        agent.tell(agent.ask(), [1.0])
+    late = SimpleNamespace(
+        rounds=np.array([t]), rewards=np.zeros(1), best_reward=1.0, round=agent.round + 2
+    )
+    agent.search.observe(late)
+    assert agent.search._failures == failures
+
+
+def test_the_first_points_go_on_after_pending_ones():
+    problem = Problem(Box(LOW, HIGH), Matern52(0.5), NOISE)
+    agent, prompt = (agents.make("turbo", problem, seed=0) for _ in range(2))
+    for _ in range(3):
+        actions = agent.ask()
+        np.testing.assert_array_equal(prompt.ask(), actions)
+        agent.expect(actions)
+        prompt.tell(actions, [0.0])
 
 
 def test_few_coordinates_change_in_many_dimensions():

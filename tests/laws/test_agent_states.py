@@ -1,5 +1,6 @@
 """Every registered agent can be stopped, copied and carried on, and no failure leaves a trace."""
 
+import numpy as np
 import pytest
 
 from gpbandits_env.domains import Arms
@@ -8,10 +9,23 @@ from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 
+def spoil(state):
+    """Change all arrays and lists of a snapshot."""
+    if isinstance(state, np.ndarray):
+        state.fill(0)
+    elif isinstance(state, dict | list | tuple):
+        for part in state.values() if isinstance(state, dict) else state:
+            spoil(part)
+        if isinstance(state, list):
+            state.clear()
+
+
 def test_carrying_on_is_as_good_as_never_stopping(run):
     """From a snapshot, in the same agent and in another one, and as a pickled agent."""
     assert run.same(run.state, run.kept())  # the snapshot is a copy
     twin = run.middle()
+    assert run.same(twin.snapshot(), run.kept())
+    spoil(twin.snapshot())
     assert run.same(twin.snapshot(), run.kept())
     assert run.ends_alike(twin)
     other = run.fresh()

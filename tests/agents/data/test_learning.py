@@ -269,6 +269,11 @@ def test_known_observations_count_as_rounds_since_the_last_fit():
     assert not refit.update(host.round, known=4)
     assert refit.update(host.round, known=1)
     assert not refit.update(host.round, known=5)
+    agent = agents.make("gp-ucb", Problem(ARMS, Matern52(1.0), 0.1), learn=refit.learning)
+    agent.tell(np.arange(4), np.arange(4.0))
+    for known, count in ((5, 1), (1, 2), (5, 2)):
+        agent.prior_data(np.arange(known), np.arange(float(known)))
+        assert len(agent.learned) == count
 
 
 def test_a_restored_refit_remembers_every_count():
