@@ -1,6 +1,6 @@
 """The interface of the parts of an agent that remember."""
 
-from copy import copy
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -60,14 +60,13 @@ class Part:
 
     def state(self) -> State:
         """What the part remembers, as a copy in plain data."""
-        return {name: copy(getattr(self, name)) for name in self.REMEMBERS}
+        return {name: deepcopy(getattr(self, name)) for name in self.REMEMBERS}
 
     def restore(self, state: State) -> None:
         """Return to a state of `state`."""
         for name in self.REMEMBERS:
-            kind = type(getattr(self, name))
-            value = np.array(state[name], float) if kind is np.ndarray else kind(state[name])
-            setattr(self, name, value)
+            kind, value = type(getattr(self, name)), deepcopy(state[name])
+            setattr(self, name, np.array(value, float) if kind is np.ndarray else kind(value))
 
 
 def observes(part: Part) -> bool:
