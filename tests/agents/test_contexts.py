@@ -229,6 +229,8 @@ def test_a_point_that_is_no_candidate_does_not_change_the_context():
         with pytest.raises(InvalidInput, match="candidates"):
             call()
         assert (agent.context, agent.round, agent.pending) == ([1], 1, [])
+    agent.snapshot()["context"][:] = 2
+    assert agent.context == [1]
     with pytest.raises(InvalidInput, match="another seed"):
         agents.make("gp-ucb", problem, seed=1, candidates=16).restore(agent.snapshot())
 

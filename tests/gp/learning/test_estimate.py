@@ -64,3 +64,11 @@ def test_what_is_learned_of_time_does_not_depend_on_the_mean_of_the_rewards():
     )
     assert far.mean == pytest.approx(near.mean + 1000.0)
     assert far.log_likelihood == pytest.approx(near.log_likelihood, abs=1e-6)
+
+
+def test_repeated_rewards_that_are_known_to_have_no_noise_are_fitted_with_the_least():
+    estimator = Estimator(GIVEN, ARMS, ("variance",))
+    found = estimator.fit(GIVEN, X // 2, Y, 0.0 * X, np.zeros(12), 1)
+    covariance = found.model.kernel(ARMS.coordinates[X // 2]) + LEAST_NOISE * np.eye(12)
+    expected = multivariate_normal(np.zeros(12), covariance).logpdf(Y)
+    assert found.log_likelihood == pytest.approx(expected + 12.0 * np.log(Y.std()), rel=1e-3)
