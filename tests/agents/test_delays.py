@@ -184,6 +184,16 @@ def test_a_pending_action_is_a_copy_with_its_time_and_goes_with_a_reset():
         assert one.pending == []
 
 
+def test_a_late_reward_that_is_not_informative_is_dropped():
+    agent = make("cub", compress=0.5)
+    agent.expect([4])
+    for _ in range(9):
+        agent.tell([4], [1.0])
+    size = agent.data.size
+    agent.tell_late([4], [1.0])
+    assert agent.data.size == agent.posterior.size == size < 9
+
+
 def test_equal_actions_are_told_apart_by_their_rounds():
     agent = make("gp-ucb", batch_size=2)
     agent.expect([4, 4])

@@ -113,13 +113,6 @@ def test_replays_line_bo_through_random_points():
     np.testing.assert_array_equal(short.search.line.anchor, long.search.line.anchor)
 
 
-def test_the_direction_of_a_line_does_not_follow_from_its_random_anchor():
-    search = agents.make("line-bo", PROBLEM, seed=2, anchor="random").search
-    anchors = np.array([search._start(n) for n in range(400)])
-    directions = np.array([search._direction(n, None) for n in range(400)])
-    assert np.abs(np.corrcoef(anchors.T, directions.T)[:D, D:]).max() < 0.25
-
-
 def test_a_line_is_kept_for_so_many_rounds():
     lines = [agent.search.line for agent, *_ in played("line-bo", rounds=6, rounds_per_line=3)]
     assert lines[0] is lines[1] is lines[2]
@@ -147,14 +140,21 @@ def test_a_direction_depends_on_the_seed_and_the_number_of_the_line(directions):
 
 
 def test_sre_goes_on_from_the_best_point():
-    for agent, _, x, y in played("sre", rounds=12, d=2, stages=3):
+    for agent, _, x, y in played("sre", rounds=14, d=2, stages=3):
         assert agent.stage == min(agent.round // 4, 2)
-        if agent.round and agent.round % 4 == 0:
+        if agent.round in (4, 8):
             anchor = agent.action_map.embedding.lift(np.array([[1.0, 0.0, 0.0]]))
             assert anchor[0] == pytest.approx(x[y.argmax()])
             assert agent.posterior.observed.tolist() == [[1.0, 0.0, 0.0]]
             assert agent.posterior.rewards[0] == y.max()
             assert agent.data.times[-1] == agent.clock
+
+
+def test_what_was_chosen_in_a_stage_of_sre_is_not_a_point_of_the_next():
+    mapped = agents.make("sre", PROBLEM, seed=2, d=2, stages=3).action_map
+    x = mapped.actions(np.array([[0.3, 0.2, -0.1]]))
+    mapped._start(1, np.full(D, 0.1))
+    np.testing.assert_array_equal(mapped.points(x), mapped._map.lower(x))
 
 
 def test_every_stage_of_sre_has_an_embedding_of_its_own():
@@ -232,6 +232,14 @@ def uneven(noise_var=NOISE):
 
 def uneven_reward(x):
     return -(((x / SIDES) - 0.6) ** 2).sum(axis=1)
+
+
+def test_dropout_copies_no_point_of_before_a_reset():
+    agent = agents.make("dropout-ucb", PROBLEM, seed=3, d=2, fill="copy")
+    agent.tell(agent.ask(), [1.0])
+    assert agent.action_map._best is not None
+    agent.reset()
+    assert agent.action_map._best is None
 
 
 def test_dropout_takes_the_lengthscales_of_its_coordinates():

@@ -111,6 +111,7 @@ def test_no_outlier_is_drawn_in_after_a_reset_until_the_next_fit():
     for t, reward in enumerate(REWARDS):
         agent.tell([t % 10], [reward])
     agent.reset()
+    assert (agent.learned, agent.round, agent.clock) == ([], 0, 0.0)
     agent.tell([3], [50.0])
     assert agent.conditioned.best_given == 50.0
 
