@@ -5,6 +5,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52
 from gpbandits_env.problem import Problem
 
@@ -39,3 +40,10 @@ def test_a_model_of_standardized_rewards_has_their_standard_deviation():
         agent.tell(np.arange(9), 5.0 * np.arange(9))
     ratio = one.posterior.kernel.variance / two.posterior.kernel.variance
     assert ratio == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("kernel_on", ["x", "y"])
+def test_a_snapshot_of_another_embedding_is_refused(kernel_on):
+    one, other = (agents.make("rembo", BOX, seed=seed, kernel_on=kernel_on) for seed in (0, 1))
+    with pytest.raises(InvalidInput, match="another seed"):
+        other.restore(one.snapshot())
