@@ -92,12 +92,11 @@ class Conditioned:
             self._anew(t, time)
             return
         new = data.arrivals - self._arrivals
-        if new == 1 and arrived is not None:
+        if new == 1 and arrived is not None and t - 1.0 >= first:
             self._arrivals += 1
-            if t - 1.0 >= first:
-                self._learn(*arrived)
-                if t - 1.0 < self._oldest:
-                    self._oldest = t - 1.0
+            self._learn(*arrived)
+            if t - 1.0 < self._oldest:
+                self._oldest = t - 1.0
         elif not new:
             self.posterior.rollback()
         elif not self._append(first):
@@ -123,8 +122,9 @@ class Conditioned:
 
     def _append(self, first: float) -> bool:
         """Learn the new rows that count; whether that is possible: none is of an earlier time."""
-        data, ends = self._data, [0, *self._data.ends]
-        for start, end in pairwise(ends[self._arrivals :]):
+        data, ends = self._data, self._data.ends
+        held = ends[self._arrivals - 1] if self._arrivals else 0
+        for start, end in pairwise([held, *ends[self._arrivals :]]):
             self._arrivals += 1
             round_ = data.rounds.item(start)
             if round_ >= first:

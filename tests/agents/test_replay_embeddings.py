@@ -327,6 +327,19 @@ def test_a_stage_of_sre_begins_with_one_reward_also_if_it_is_the_first_one():
     assert agent.posterior.rewards.tolist() == [0.5, 0.1]
 
 
+def test_a_stage_of_sre_begins_with_a_reward_that_came_late_from_an_earlier_one():
+    """Also if no reward of the stage between has arrived, and none in the round that ends it."""
+    agent = agents.make("sre", PROBLEM, seed=2, d=2, rounds=2)
+    for _ in range(2):
+        agent.expect(agent.ask())
+    agent.expect(agent.ask())
+    agent.tell_late([agent.pending[0].action], [0.5])  # of stage 0, in stage 1
+    assert (agent.stage, agent.posterior.size) == (1, 0)
+    agent.expect(agent.ask())
+    assert agent.stage == 2
+    assert agent.posterior.rewards.tolist() == [0.5]
+
+
 def test_sre_begins_anew_after_a_reset():
     agent = agents.make("sre", PROBLEM, seed=2, d=2, rounds=2)
     for high in (10.0, 1.0):
