@@ -13,7 +13,7 @@ from gpbandits_env.agents.batch import rule_for
 from gpbandits_env.agents.batch.base import rolled_back
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.compression import compression_for
-from gpbandits_env.agents.data.conditioned import START, Conditioned
+from gpbandits_env.agents.data.conditioned import START, Arrived, Conditioned
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.data.part import Observed, Part, observes
 from gpbandits_env.agents.data.pending import Played
@@ -191,7 +191,8 @@ class GPAgent(Agent):
         if not self.compression.off:
             new, gained = self._compressed(points, values)
         self.round += 1
-        self.data.add(new, gained, float(self.round), self.clock, own)
+        now = float(self.round)
+        self.data.add(new, gained, now, self.clock, own)
         self.clock += self.pace
         if self.pending:
             self._drop_lost()
@@ -199,7 +200,7 @@ class GPAgent(Agent):
             self.duplicates += len(new) - len(np.unique(new, axis=0))
         if self._observers:
             self._show(played, points, values, np.full(len(values), float(self.round)))
-        self.conditioned.at(self.round + 1, self.clock, (new, gained, own))
+        self.conditioned.at(self.round + 1, self.clock, (now, new, gained, own))
         if self._follows:
             self.search.follow(self.round + 1, self.posterior)
         if self.refit is not None:
@@ -208,13 +209,15 @@ class GPAgent(Agent):
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
         rounds = np.array([float(p.round) for p in played])
         points = np.array([p.note for p in played])
-        for t in np.unique(rounds[rounds >= self.keep.stage]).tolist():
+        arrived: Arrived | None = None
+        for t in sorted(set(rounds[rounds >= self.keep.stage].tolist())):
             mine = rounds == t
-            time = next(p.time for p in played if p.round == t)
-            self.data.add(*self._compressed(points[mine], rewards[mine]), t, time)
+            new, gained = self._compressed(points[mine], rewards[mine])
+            self.data.add(new, gained, t, next(p.time for p in played if p.round == t))
+            arrived = None if self.conditioned.ages else (t, new, gained, None)
         if self._observers:
             self._show(np.array([p.action for p in played]), points, rewards, rounds)
-        self._condition()
+        self._condition(arrived)
         if self.refit is not None and self.refit.repeat(rounds):
             self._use_model()
 
@@ -286,10 +289,10 @@ class GPAgent(Agent):
         for part in self._observers:
             part.observe(seen)
 
-    def _condition(self) -> None:
-        """Bring the posterior and the search to the next round."""
+    def _condition(self, arrived: Arrived | None = None) -> None:
+        """Bring the posterior and the search to the next round; see `Conditioned.at`."""
         t = self.round + 1
-        self.conditioned.at(t, self.clock)
+        self.conditioned.at(t, self.clock, arrived)
         if self._follows:
             self.search.follow(t, self.posterior)
 

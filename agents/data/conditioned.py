@@ -1,7 +1,7 @@
 """The posterior of an agent, as a function of its data, its model, and the round and time."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -20,8 +20,8 @@ from gpbandits_env.gp.temporal import epsilon_per
 GONE = 1e-9
 # The time of round 1.
 START = 0.0
-# Points of the data (k, ...), rewards (k,), and the variances of their noise where one is known.
-Arrived: TypeAlias = tuple[Points, Array, Array | None]
+# A round, points of the data (k, ...), rewards (k,), and the variances of their noise if known.
+Arrived: TypeAlias = tuple[float, Points, Array, Array | None]
 
 
 class Conditioned:
@@ -84,7 +84,8 @@ class Conditioned:
         Args:
             t: the round.
             time: its time.
-            arrived: the data of round t - 1, which need not be read if nothing else is new.
+            arrived: the last data that were added, at the time of the posterior if data age. They
+                need not be read if nothing else is new.
         """
         data, keep = self._data, self._keep
         first = keep.first(t) if keep.forgets else keep.stage
@@ -92,11 +93,12 @@ class Conditioned:
             self._anew(t, time)
             return
         new = data.arrivals - self._arrivals
-        if new == 1 and arrived is not None and t - 1.0 >= first:
+        if new == 1 and arrived is not None and arrived[0] >= first:
+            round_, points, rewards, noise_var = arrived
             self._arrivals += 1
-            self._learn(*arrived)
-            if t - 1.0 < self._oldest:
-                self._oldest = t - 1.0
+            self._learn(points, rewards, noise_var)
+            if round_ < self._oldest:
+                self._oldest = round_
         elif not new:
             self.posterior.rollback()
         elif not self._append(first):
@@ -151,7 +153,7 @@ class Conditioned:
             if self.ages:
                 self._learn_by_time(rows, time)
             elif data.noise_of(rows) is None:
-                self._replay([(rows, 0.0)])
+                self._replay(rows, [0], [0.0])
             else:
                 self._learn_rows(rows)
         if self.ages:
@@ -172,29 +174,32 @@ class Conditioned:
             age = 2.0 * math.log(GONE) / math.log(1.0 - epsilon) if epsilon < 1.0 else 0.0
             every = every[data.times[every] >= time - 1.0 - age]
         times, first = np.unique(data.times[every], return_index=True)
-        parts = np.split(every, first[1:]) if len(every) else []
         if self.posterior.ages:
             self._now = min(START, float(times[0]))
-            for now, part in zip(times.tolist(), parts, strict=True):
+            for now, part in zip(times.tolist(), np.split(every, first[1:]), strict=True):
                 self._pass(now)
                 self._learn_rows(part)
         else:
             passed = np.diff([*times, time]).tolist()
-            self._replay(
-                (part, epsilon_per(dt, epsilon)) for part, dt in zip(parts, passed, strict=True)
-            )
+            decays = [epsilon_per(dt, epsilon) for dt in passed]
+            self._replay(every, first.tolist(), decays)
             self._now = time
 
-    def _replay(self, parts: Iterable[tuple[slice | NDArray[np.intp], float]]) -> None:
-        """Learn parts of the data, with the decay after each; in a box by one factorization."""
-        data, log = self._data, []
-        for rows, epsilon in parts:
-            points, rewards = self._mapped.coordinates(data.points[rows]), data.rewards[rows]
-            given = self.given(rewards)
-            log.append((points, given, epsilon))
-            self.best_reward = max(self.best_reward, float(rewards.max()))
-            self.best_given = max(self.best_given, float(given.max()))
-        self.posterior.replay(log)
+    def _replay(
+        self, rows: slice | NDArray[np.intp], starts: Sequence[int], decays: Sequence[float]
+    ) -> None:
+        """Learn rows in parts, with the decay after each; in a box by one factorization."""
+        points, rewards = (
+            self._mapped.coordinates(self._data.points[rows]),
+            self._data.rewards[rows],
+        )
+        given, parts = self.given(rewards), pairwise([*starts, len(rewards)])
+        self.posterior.replay(
+            (points[start:end], given[start:end], epsilon)
+            for (start, end), epsilon in zip(parts, decays, strict=True)
+        )
+        self.best_reward = float(rewards.max(initial=-math.inf))
+        self.best_given = float(given.max(initial=-math.inf))
 
     def _learn_rows(self, rows: slice | NDArray[np.intp]) -> None:
         data = self._data
