@@ -28,6 +28,7 @@ KINDS: dict[str, tuple[str, tuple[bytes, ...]]] = {
     "html": ("a web page", (b"<!doctype html", b"<!DOCTYPE html")),
     "parquet": ("a Parquet table", (b"PAR1",)),
     "csv": ("an exported table", ()),
+    "evidence": ("the values of trials", (b"PK\x03\x04",)),
     "campaign": ("a campaign", (b'{"format"',)),
     "text": ("a text file", ()),
 }

@@ -9,9 +9,9 @@ import click
 from gpbandits_env.files import write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.compare import run_again
-from gpbandits_env.scenarios.results import references
+from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.store import Store
-from tools import figures
+from tools import claims, figures
 from tools.site import scenario_pages as pages
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +36,7 @@ def reference(
     Examples:
       python -m tools.reference srinivas2010/se-1d
     """
+    file = root / "scenarios" / "reference" / f"{scenario}.json"
     found, stem = registry.get(scenario), pages.plot_stem(scenario, root / "docs" / "results")
     with tempfile.TemporaryDirectory() as folder:
         path = out or Path(folder) / "reference.sqlite"
@@ -43,10 +44,11 @@ def reference(
         if trials is not None:
             return
         with Store.open(path) as store:
+            measures, units = claims.measures(scenario), claims.units(scenario)
+            evidence.save(evidence.gather(store, measures, units), file.with_suffix(".npz"))
             # Other readings of the paper stand in the table.
             store.restrict([e.label for e in found.agents])
             figures.draw(store, stem)
-    file = root / "scenarios" / "reference" / f"{scenario}.json"
     text = json.dumps(references.to_reference(result), indent=1) + "\n"
     click.echo(write_text(file, text, "text"))
 

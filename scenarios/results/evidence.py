@@ -1,0 +1,130 @@
+"""Evidence: the values of every trial by which the claims of a paper are judged.
+
+Beside the reference results of a scenario, `reference/ID.npz` holds for every cell, agent and trial
+the quantities of `QUANTITIES` at some rounds, the independent unit to which each trial belongs, and
+what else a claim measures, so that a claim can be judged again without running the trials again.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, IntArray, Plain
+from gpbandits_env.files import writing
+from gpbandits_env.scenarios.metrics import FLOOR
+from gpbandits_env.scenarios.results.curves import along, optimum_moves
+from gpbandits_env.scenarios.results.store import Store
+
+# What is kept of each curve, and with how many digits: clock times need few.
+QUANTITIES: dict[str, type[np.floating[Any]]] = {
+    "average_regret": np.float32,
+    "simple_regret": np.float32,
+    "model_order": np.float32,
+    "evaluations": np.float32,
+    "seconds": np.float16,
+}
+# More trials than this are kept at few rounds, so that a file stays small.
+MANY = 500
+
+# What is measured in an agent's trials in a cell: (store, cell, label) -> name -> (trials, ...).
+Measure = Callable[[Store, int, str], Mapping[str, Array]]
+# The independent unit of each trial in a cell: (store, cell) -> (trials,).
+Units = Callable[[Store, int], IntArray]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The values of one scenario.
+
+    Args:
+        rounds: (k,) the rounds at which quantities are kept, the last being the horizon.
+        points: the parameters of each cell.
+        values: (cell, agent, quantity) -> (trials, k), or (trials, ...) for a measure of a claim.
+        units: cell -> (trials,), the same number for trials that are not independent.
+    """
+
+    rounds: IntArray
+    points: list[Plain]
+    values: dict[tuple[int, str, str], Array]
+    units: dict[int, IntArray] = field(default_factory=dict)
+
+    def labels(self, cell: int) -> list[str]:
+        """The agents of a cell."""
+        return list(dict.fromkeys(label for at, label, _ in self.values if at == cell))
+
+    def curve(self, cell: int, label: str, metric: str) -> Array:
+        """A quantity or a metric made of one, at the rounds kept: (trials, k)."""
+        derived: dict[str, tuple[str, Callable[[Array], Array]]] = {
+            "cumulative_regret": ("average_regret", lambda values: values * self.rounds),
+            "log10_simple_regret": (
+                "simple_regret",
+                lambda values: np.log10(np.maximum(values, FLOOR)),
+            ),
+        }
+        quantity, change = derived.get(metric, (metric, lambda values: values))
+        return change(np.asarray(self.values[cell, label, quantity], np.float64))
+
+
+def rounds_kept(horizon: int, trials: int) -> IntArray:
+    """The rounds at which curves are kept: quarters; with few trials also twelfths and powers."""
+    parts = np.ceil(horizon * np.arange(1, 5) / 4)
+    if trials <= MANY:
+        twelfths = np.round(horizon * np.arange(1, 13) / 12)
+        powers = np.round(np.geomspace(1, horizon, 12))
+        parts = np.concatenate([parts, twelfths, powers])
+    return np.unique(parts[parts >= 1]).astype(np.int64)
+
+
+def gather(
+    store: Store, measures: tuple[Measure, ...] = (), units: Units | None = None
+) -> Evidence:
+    """The evidence in an open results file; simple regret only where the optimum stays."""
+    names = set(QUANTITIES) - ({"simple_regret"} if optimum_moves(store) else set())
+    found: dict[tuple[int, str, str], Array] = {}
+    for cell in store.cells():
+        for label in store.labels(cell):
+            curves = {name: along(store, cell, label, name) for name in names}
+            trials, horizon = curves["seconds"].shape
+            rounds = rounds_kept(horizon, trials)
+            for name, curve in curves.items():
+                found[cell, label, name] = curve[:, rounds - 1].astype(QUANTITIES[name])
+            for measure in measures:
+                for name, values in measure(store, cell, label).items():
+                    found[cell, label, name] = np.asarray(values, np.float32)
+    of = {cell: units(store, cell) for cell in store.cells()} if units else {}
+    return Evidence(rounds, store.scenario["points"], found, of)
+
+
+def save(evidence: Evidence, path: Path) -> str:
+    """Write evidence to a file; returns the path as text."""
+    arrays: dict[str, Any] = {"|".join(map(str, key)): a for key, a in evidence.values.items()}
+    arrays |= {f"{cell}|units": of for cell, of in evidence.units.items()}
+    arrays["points"] = np.array(json.dumps(evidence.points))
+    with writing(path, "evidence") as part, part.open("wb") as file:
+        np.savez_compressed(file, rounds=evidence.rounds, **arrays)
+    return str(path)
+
+
+def load(id: str, package: Traversable | None = None) -> Evidence | None:
+    """The evidence of a scenario, from another folder if given; None if there is none."""
+    file = (package or files("gpbandits_env.scenarios")).joinpath(f"reference/{id}.npz")
+    if not file.is_file():
+        return None
+    values: dict[tuple[int, str, str], Array] = {}
+    units: dict[int, IntArray] = {}
+    with file.open("rb") as opened, np.load(opened) as arrays:
+        for name in arrays.files:
+            cell, _, rest = name.partition("|")
+            if rest == "units":
+                units[int(cell)] = arrays[name]
+            elif rest:
+                label, _, quantity = rest.rpartition("|")
+                values[int(cell), label, quantity] = arrays[name]
+        points = json.loads(str(arrays["points"]))
+        return Evidence(arrays["rounds"], points, values, units)

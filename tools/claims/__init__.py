@@ -1,0 +1,36 @@
+"""What decides the claims of a paper beside its curves; one module per paper.
+
+A module may have three tables. `python -m tools.reference` reads `MEASURES` and `UNITS` while it
+has the results of a scenario at hand; `python -m tools.claims PAPER/NAME` runs `COMPUTATIONS`.
+
+    MEASURES      scenario -> functions (store, cell, label) -> {name: (trials, ...)}
+    UNITS         scenario -> a function (store, cell) -> (trials,) the independent unit of each
+    COMPUTATIONS  name -> a function () -> {name: array}, the same whenever it is run
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from gpbandits_env.scenarios.results.evidence import Measure, Units
+
+Computation = Callable[[], Mapping[str, Any]]
+
+
+def measures(scenario: str) -> tuple[Measure, ...]:
+    """What the claims of its paper measure in the results of a scenario, beside its curves."""
+    found: tuple[Measure, ...] = table(scenario, "MEASURES").get(scenario, ())
+    return found
+
+
+def units(scenario: str) -> Units | None:
+    """How the trials of a scenario fall into independent units; None if each is one."""
+    found: Units | None = table(scenario, "UNITS").get(scenario)
+    return found
+
+
+def table(id: str, name: str) -> Mapping[str, Any]:
+    """A table of the module of a paper; empty if the paper has none."""
+    module = f"tools.claims.{id.partition('/')[0]}"
+    return getattr(import_module(module), name, {}) if find_spec(module) else {}

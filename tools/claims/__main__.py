@@ -1,0 +1,40 @@
+"""`python -m tools.claims PAPER/NAME` runs a computation that decides claims, and keeps it."""
+
+import json
+import time
+from pathlib import Path
+
+import click
+import numpy as np
+
+from gpbandits_env.errors import one_of
+from gpbandits_env.files import write_text
+from tools.claims import table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@click.command()
+@click.argument("name", metavar="PAPER/NAME")
+@click.option("--root", type=click.Path(path_type=Path), default=ROOT, help="The checkout.")
+def compute(name: str, root: Path) -> None:
+    """Run a computation and keep its arrays in `scenarios/reference/PAPER/computed`.
+
+    \b
+    Examples:
+      python -m tools.claims srinivas2010/greedy-near-optimal
+    """
+    paper, _, short = name.partition("/")
+    known = table(paper, "COMPUTATIONS")
+    began = time.process_time()
+    found = known[one_of(short, known, f"computation of {paper}")]()
+    kept = {
+        "seconds": round(time.process_time() - began, 1),
+        "values": {key: np.asarray(value, float).tolist() for key, value in found.items()},
+    }
+    file = root / "scenarios" / "reference" / paper / "computed" / f"{short}.json"
+    click.echo(write_text(file, json.dumps(kept) + "\n", "text"))
+
+
+if __name__ == "__main__":
+    compute()
