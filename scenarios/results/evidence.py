@@ -85,7 +85,7 @@ def gather(
     store: Store, measures: tuple[Measure, ...] = (), units: Units | None = None
 ) -> Evidence:
     """The evidence in an open results file; simple regret only where the optimum stays."""
-    names = set(QUANTITIES) - ({"simple_regret"} if optimum_moves(store) else set())
+    names = [n for n in QUANTITIES if n != "simple_regret" or not optimum_moves(store)]
     found: dict[tuple[int, str, str], Array] = {}
     for cell in store.cells():
         for label in store.labels(cell):
