@@ -25,6 +25,8 @@ TOPICS = {
     "time": "other models of time than bogunovic2016's, by this library",
 }
 GROUPS = PAPERS | TOPICS
+# The groups whose claims are judged.
+CLAIMED = tuple(PAPERS)
 
 
 @cache

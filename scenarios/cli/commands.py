@@ -38,6 +38,7 @@ COMMANDS = {
     "export": "results.export",
     "compare": "compare.compare_command",
     "published": "compare.published",
+    "claims": "claims.claims",
     "list": "listing.list_scenarios",
     "agents": "inventory.list_agents",
     "tasks": "inventory.list_tasks",

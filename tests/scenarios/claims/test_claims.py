@@ -6,46 +6,49 @@ from pathlib import Path
 import pytest
 
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.claims.judge import paper
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "claims"
-FILES = sorted(FOLDER.glob("*.toml"))
+PAPERS = [file.stem for file in sorted(FOLDER.glob("*.toml"))]
+CLAIMS = [claim for name in PAPERS for claim in paper(name).claims]
 YARDSTICKS = {
     *("better", "level", "best", "published", "grows", "settles"),
     *("sublinear", "bound", "theory", "other"),
 }
-FIELDS = {"id", "where", "says", "judged", "yardstick", "scenarios", "needs"}
 
 
-def read(file):
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+def test_each_group_that_is_judged_has_its_claims():
+    assert set(PAPERS) == set(registry.CLAIMED)
 
 
-def test_each_of_the_five_papers_has_its_claims():
-    papers = {"srinivas2010", "bogunovic2016", "bedi2022", "tranthe2020", "ren2024"}
-    assert {file.stem for file in FILES} == papers
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_paper_has_one_main_reading_and_states_how_each_claim_is_judged(file):
-    found = read(file)
-    assert found["paper"] == file.stem
-    assert set(found["reading"]) == {"main", "others"}
-    assert found["reading"]["main"].strip()
-    assert 10 <= len(found["claim"]) <= 25
-    ids = [claim["id"] for claim in found["claim"]]
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_paper_has_one_main_reading_and_states_how_each_claim_is_judged(name):
+    table = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    assert table["paper"] == name
+    assert set(table["reading"]) == {"main", "others"}
+    found = paper(name)
+    assert found.main.strip()
+    ids = [claim.id for claim in found.claims]
     assert len(set(ids)) == len(ids)
-    for claim in found["claim"]:
-        assert set(claim) == FIELDS, claim["id"]
-        assert claim["id"].startswith(f"{file.stem}/")
-        assert claim["yardstick"] in YARDSTICKS
-        assert all(claim[key].strip() for key in ("where", "says", "judged")), claim["id"]
-    for erratum in found["erratum"]:
+    for claim in found.claims:
+        assert claim.id.startswith(f"{name}/")
+        assert claim.yardstick in YARDSTICKS
+        assert all(text.strip() for text in (claim.where, claim.says, claim.judged)), claim.id
+    for erratum in found.errata:
         assert set(erratum) == {"where", "says", "should"}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_claim_names_scenarios_that_exist_or_says_what_it_needs(file):
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_a_claim_names_scenarios_that_exist_or_says_what_it_needs(claim):
     known = registry.scenarios()
-    for claim in read(file)["claim"]:
-        assert [id for id in claim["scenarios"] if id not in known] == [], claim["id"]
-        assert claim["scenarios"] or claim["needs"].strip(), claim["id"]
+    named = {*claim.scenarios, *(id for check in claim.check for id in check.scenario)}
+    assert named <= set(known)
+    assert claim.check or claim.scenarios or claim.needs.strip()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_readings_name_scenarios_that_exist(name):
+    known = registry.scenarios()
+    for reading in paper(name).readings:
+        assert {*reading.scenarios, *reading.scenarios.values()} <= set(known), reading.name
+        assert reading.agents or reading.scenarios or reading.trials, reading.name

@@ -1,0 +1,1 @@
+"""What the papers claim, as data, and how it is judged."""

@@ -1,0 +1,404 @@
+"""The claims of a paper, and the verdicts on them.
+
+`PAPER.toml` says for each claim what the paper says, where, how it is judged, and the checks that
+decide it. A check compares the kept values of trials (`results.evidence`) or of a computation by a
+yardstick. It falls into parts: one for each scenario, cell and agent, or pair of agents. The rule
+of the paper combines the parts into a verdict. A claim is judged in the main reading of the paper,
+and again in every other reading of which there are data.
+"""
+
+import itertools
+import json
+import math
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, IntArray, Plain
+from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.scenarios.claims import yardsticks
+from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED, Limits
+from gpbandits_env.scenarios.results.evidence import Evidence, load
+from gpbandits_env.scenarios.scenario import words
+
+VERDICTS = ("holds", "in part", "does not hold", "cannot be judged")
+Rule = Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check(Limits):
+    """One check of a claim: a table [[claim.check]].
+
+    Args:
+        yardstick: one of `yardsticks.YARDSTICKS`.
+        scenario: ids of the scenarios whose kept values it compares.
+        computed: or "PAPER/NAME", a computation.
+        cells: the parameters of the cells that count; all cells if empty.
+        a: labels of agents, or patterns of names of computed arrays.
+        b: those with which each of them is compared.
+        metric: a kept quantity, a metric made of one, or a measure.
+        at: fractions of the horizon; the last one decides.
+        since: for "slope", the fraction of the horizon from which rounds count.
+        x: for "slope" of computed arrays, the array that has the horizontal axis.
+        value: for "published", the number, or one for each agent.
+        parts: "each" if every part counts, "one" if they are combined by ``rule``.
+        rule: the shares of parts that decide, "holds" and "fails".
+        only_limits: whether failing turns "holds" into "in part" and decides nothing else.
+        reported: whether it is shown and does not count.
+        what: what is compared, in words, where the labels do not say it.
+        one_sided: "level" counts the upper end of the interval only.
+        clearly: "better" asks in addition that the two are not level.
+        strict: for "better", whatever is not better fails.
+        factor: another factor than the common one.
+        above, below: limits of "slope" and "mean".
+        at_least, at_most: limits of "share" and "limit".
+    """
+
+    yardstick: str
+    scenario: tuple[str, ...] = ()
+    computed: str = ""
+    cells: tuple[Plain, ...] = ()
+    a: tuple[str, ...] = ()
+    b: tuple[str, ...] = ()
+    metric: str = "average_regret"
+    at: tuple[float, ...] = (1.0,)
+    since: float = 0.5
+    x: str = ""
+    value: Any = None
+    parts: str = "each"
+    rule: Rule = field(default_factory=lambda: {"holds": 1.0, "fails": 0.5})
+    only_limits: bool = False
+    reported: bool = False
+    what: str = ""
+    trials: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.yardstick, yardsticks.YARDSTICKS, "yardstick")
+        object.__setattr__(self, "logarithmic", self.metric.startswith("log10"))
+        if bool(self.scenario) == bool(self.computed):
+            raise InvalidInput("a check needs a scenario or a computation")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a check: what was compared, the outcome, the numbers and the number of units."""
+
+    what: str
+    outcome: str
+    numbers: dict[str, float]
+    units: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A check with its parts, and the outcomes that count: one, or one for each part."""
+
+    check: Check
+    parts: tuple[Part, ...]
+    outcomes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a claim in one reading."""
+
+    verdict: str
+    checks: tuple[Judged, ...]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of a paper's results; see the fields of a table [[claim]]."""
+
+    id: str
+    where: str
+    says: str
+    judged: str
+    yardstick: str
+    scenarios: tuple[str, ...]
+    needs: str = ""
+    departs: str = ""
+    rule: Rule | None = None
+    check: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Another reading: labels and scenarios that it replaces, or how many trials count."""
+
+    name: str
+    says: str
+    agents: Mapping[str, str] = field(default_factory=dict)
+    scenarios: Mapping[str, str] = field(default_factory=dict)
+    trials: int | None = None
+
+    def applied(self, check: Check) -> Check:
+        """The check under this reading; the same object if the reading does not concern it."""
+        if check.computed:
+            return check
+        swap = self.agents.get
+        changed = replace(
+            check,
+            a=tuple(swap(label, label) for label in check.a),
+            b=tuple(swap(label, label) for label in check.b),
+            scenario=tuple(self.scenarios.get(id, id) for id in check.scenario),
+            trials=self.trials or check.trials,
+        )
+        return check if changed == check else changed
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What a paper says: its main reading, the other readings, the claims and the errata."""
+
+    paper: str
+    main: str
+    without_data: tuple[str, ...]
+    readings: tuple[Reading, ...]
+    claims: tuple[Claim, ...]
+    errata: tuple[Mapping[str, str], ...]
+
+
+Loader = Callable[[str], Evidence | None]
+
+
+@cache
+def paper(name: str) -> Paper:
+    """The claims of a paper."""
+    text = files("gpbandits_env.scenarios").joinpath(f"claims/{name}.toml").read_text("utf-8")
+    table = tomllib.loads(text)
+    return Paper(
+        paper=name,
+        main=table["reading"]["main"],
+        without_data=tuple(table["reading"]["others"]),
+        readings=tuple(Reading(**found) for found in table.get("other", ())),
+        claims=tuple(_claim(found) for found in table["claim"]),
+        errata=tuple(table["erratum"]),
+    )
+
+
+def _claim(table: Plain) -> Claim:
+    checks = tuple(_check(found, table["id"]) for found in table.get("check", ()))
+    return Claim(**{**table, "scenarios": tuple(table["scenarios"]), "check": checks})
+
+
+def _check(table: Plain, claim: str) -> Check:
+    known = {f.name: f for f in fields(Check)}
+    for name in table:
+        one_of(name, known, f"setting of a check of {claim}")
+    lists = ("scenario", "cells", "a", "b", "at")
+    given = {
+        key: tuple(value) if key in lists and isinstance(value, list) else
+        (value,) if key in lists else value
+        for key, value in table.items()
+    }  # fmt: skip
+    return Check(**given)
+
+
+def judge(claim: Claim, reading: Reading | None = None, evidence: Loader = load) -> Verdict | None:
+    """The verdict on a claim; None if the reading does not concern it or has no data for it."""
+    checks = claim.check
+    if reading is not None:
+        checks = tuple(reading.applied(check) for check in checks)
+        if all(new is old for new, old in zip(checks, claim.check, strict=True)):
+            return None
+    judged = tuple(_judged(check, evidence) for check in checks)
+    new = [j for j, old in zip(judged, claim.check, strict=True) if j.check is not old]
+    if reading is not None and not any(part.units for j in new for part in j.parts):
+        return None
+    counted = [j for j in judged if not j.check.reported and not j.check.only_limits]
+    outcomes = Counter(outcome for j in counted for outcome in j.outcomes)
+    rule = _shares(claim.rule) if claim.rule else RULES.get(claim.id.partition("/")[0], _parts_rule)
+    verdict = rule(outcomes) if outcomes.total() else VERDICTS[3]
+    limited = any(FAILS in j.outcomes for j in judged if j.check.only_limits)
+    return Verdict(VERDICTS[1] if limited and verdict == HOLDS else verdict, judged)
+
+
+def robust(main: Verdict, others: Mapping[str, Verdict]) -> str:
+    """Whether all readings give the same verdict, or the readings on which it depends."""
+    if not others:
+        return "one reading"
+    differ = [name for name, other in others.items() if other.verdict != main.verdict]
+    return f"depends on: {', '.join(differ)}" if differ else "robust"
+
+
+def _judged(check: Check, evidence: Loader) -> Judged:
+    parts = tuple(_parts(check, evidence)) or (Part("not run", UNDECIDED, {}, 0),)
+    outcomes = tuple(part.outcome for part in parts)
+    if check.parts == "one":
+        outcomes = (_one(Counter(outcomes), check.rule),)
+    return Judged(check, parts, outcomes)
+
+
+def _parts(check: Check, evidence: Loader) -> Iterator[Part]:
+    if check.computed:
+        yield from _computed(check)
+        return
+    for id in check.scenario:
+        found = evidence(id)
+        if found is None:
+            yield Part(f"{id}: not run", UNDECIDED, {}, 0)
+            continue
+        for cell, point in enumerate(found.points):
+            if check.cells and not any(wanted.items() <= point.items() for wanted in check.cells):
+                continue
+            where = ", ".join(filter(None, (id, words(point))))
+            for a, others in _compared(check):
+                yield _part(check, found, cell, a, others, where)
+
+
+def _compared(check: Check) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each agent a with those that one part compares it with."""
+    if check.yardstick == "best":
+        yield from ((a, tuple(b for b in check.b if b != a)) for a in check.a)
+    elif check.b:
+        yield from ((a, (b,)) for a, b in itertools.product(check.a, check.b))
+    else:
+        yield from ((a, ()) for a in check.a)
+
+
+def _part(
+    check: Check, found: Evidence, cell: int, a: str, others: tuple[str, ...], where: str
+) -> Part:
+    what = f"{' against '.join(filter(None, (a, ', '.join(others))))} ({where})"
+    missing = [label for label in (a, *others) if label not in found.labels(cell)]
+    if missing:
+        return Part(f"{what}: not run: {', '.join(missing)}", UNDECIDED, {}, 0)
+    curves = {k: _by_unit(check, found, cell, k) for k in (a, *others)}
+    units = len(curves[a])
+    if check.yardstick == "slope":
+        kept = found.rounds >= check.since * found.rounds[-1]
+        rounds = found.rounds[kept].astype(np.float64)
+        outcome, numbers = yardsticks.slope(curves[a][:, kept], rounds, check)
+        return Part(what, outcome, numbers, units)
+    outcomes, numbers = [], {}
+    for fraction in check.at if curves[a].ndim == 2 else (1.0,):
+        at = {k: v[:, _index(found, fraction)] if v.ndim == 2 else v for k, v in curves.items()}
+        outcome, numbers = _by(check, at.pop(a), at, a)
+        outcomes.append(outcome)
+    return Part(what, _over_rounds(outcomes), numbers, units)
+
+
+def _by_unit(check: Check, found: Evidence, cell: int, label: str) -> Array:
+    values = found.curve(cell, label, check.metric)[: check.trials]
+    units: IntArray = found.units.get(cell, np.arange(len(values)))[: len(values)]
+    return yardsticks.by_unit(values, units)
+
+
+def _index(found: Evidence, fraction: float) -> int:
+    wanted = math.ceil(fraction * int(found.rounds[-1]))
+    index = int(np.searchsorted(found.rounds, wanted))
+    if found.rounds[index] != wanted:
+        raise InvalidInput(f"round {wanted} is not kept; kept are {found.rounds.tolist()}")
+    return index
+
+
+def _over_rounds(outcomes: Sequence[str]) -> str:
+    """The outcome at the last round, "in part" if a claim about several holds at that one only."""
+    *before, last = outcomes
+    return PART if last == HOLDS and before and HOLDS not in before else last
+
+
+def _by(check: Check, a: Array, others: Mapping[str, Array], label: str) -> yardsticks.Judged:
+    """Apply a yardstick to values by unit, (units,) for each agent."""
+    name, (b, *_) = check.yardstick, (*others.values(), None)
+    if len(a) < 2 and name != "limit":
+        return UNDECIDED, {}
+    if name == "best":
+        return yardsticks.best(a, others, check)
+    if name == "published":
+        value = check.value[label] if isinstance(check.value, dict) else check.value
+        return yardsticks.published(a, value, check)
+    if name in yardsticks.PAIRS and b is not None:
+        return yardsticks.PAIRS[name](a, b, check)
+    return yardsticks.SINGLE[name](a if b is None else a - b, check)
+
+
+def _computed(check: Check) -> Iterator[Part]:
+    group, _, short = check.computed.partition("/")
+    file = files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.json")
+    if not file.is_file():
+        yield Part(f"{check.computed}: not run", UNDECIDED, {}, 0)
+        return
+    found: Plain = json.loads(file.read_text("utf-8"))["values"]
+    arrays = {name: np.atleast_1d(np.asarray(value, float)) for name, value in found.items()}
+
+    def matching(patterns: Sequence[str]) -> list[str]:
+        return [n for p in patterns for n in arrays if fnmatchcase(n, p)]
+
+    for name in matching(check.a):
+        values, others = arrays[name], {n: arrays[n] for n in matching(check.b) if n != name}
+        if check.yardstick == "slope":
+            outcome, numbers = yardsticks.slope(np.atleast_2d(values), arrays[check.x], check)
+            yield Part(name, outcome, numbers, len(values))
+        elif check.yardstick == "best" or not others:
+            yield Part(name, *_by(check, values, others, name), len(values))
+        else:
+            for other, b in others.items():
+                what = f"{name} against {other}"
+                yield Part(what, *_by(check, values, {other: b}, name), len(values))
+
+
+# -- How parts combine ----------------------------------------------------------------------------
+
+
+def _one(found: Counter[str], rule: Rule) -> str:
+    total = found.total()
+    if found[HOLDS] >= rule["holds"] * total:
+        return HOLDS
+    if found[FAILS] >= rule["fails"] * total:
+        return FAILS
+    return UNDECIDED if found[UNDECIDED] > total / 2 else PART
+
+
+def _shares(rule: Rule) -> Callable[[Counter[str]], str]:
+    """The rule of a claim that has one of its own."""
+    names = {HOLDS: VERDICTS[0], PART: VERDICTS[1], FAILS: VERDICTS[2], UNDECIDED: VERDICTS[3]}
+    return lambda found: names[_one(found, rule)]
+
+
+def _parts_rule(found: Counter[str]) -> str:
+    if found[UNDECIDED] == found.total():
+        return VERDICTS[3]
+    if found[HOLDS] == found.total():
+        return VERDICTS[0]
+    return VERDICTS[2] if found[FAILS] and not found[HOLDS] and not found[PART] else VERDICTS[1]
+
+
+def _bedi2022(found: Counter[str]) -> str:
+    half = found.total() / 2
+    if found[HOLDS] >= half:
+        return VERDICTS[0] if found[HOLDS] == found.total() else VERDICTS[1]
+    return VERDICTS[2] if found[FAILS] > half else VERDICTS[3]
+
+
+def _tranthe2020(found: Counter[str]) -> str:
+    half = found.total() / 2
+    if found[HOLDS] >= 0.9 * found.total() and not found[FAILS]:
+        return VERDICTS[0]
+    if found[FAILS] >= half:
+        return VERDICTS[2]
+    return VERDICTS[3] if found[UNDECIDED] > half else VERDICTS[1]
+
+
+def _ren2024(found: Counter[str]) -> str:
+    if found[UNDECIDED] > found.total() / 2:
+        return VERDICTS[3]
+    if found[FAILS] >= max(found[HOLDS], 1):
+        return VERDICTS[2]
+    return VERDICTS[0] if found[HOLDS] == found.total() else VERDICTS[1]
+
+
+# The rule of a paper whose main reading states another than `_parts_rule`.
+RULES: dict[str, Callable[[Counter[str]], str]] = {
+    "bedi2022": _bedi2022,
+    "tranthe2020": _tranthe2020,
+    "ren2024": _ren2024,
+}

@@ -1,0 +1,179 @@
+"""The yardsticks by which the claims of all papers are judged; smaller values are better.
+
+Values are those of independent units: the trials that replay the same thing are averaged first.
+Intervals have a coverage of 90% and Student's quantiles. An outcome is "holds", "in part", "fails"
+or "undecided".
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from gpbandits_env.arrays import Array, IntArray
+
+HOLDS, PART, FAILS, UNDECIDED = OUTCOMES = ("holds", "in part", "fails", "undecided")
+COVERAGE = 0.9
+LEVEL, BEST, PUBLISHED = 1.5, 1.25, 2.0
+
+Judged = tuple[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a check may set beside its yardstick; see `Check` for the meaning."""
+
+    one_sided: bool = False
+    clearly: bool = False
+    strict: bool = False
+    logarithmic: bool = False
+    factor: float | None = None
+    above: float | None = None
+    below: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+
+
+def by_unit(values: Array, units: IntArray) -> Array:
+    """The mean of each unit's trials: (trials, ...) -> (units, ...)."""
+    _, of, counts = np.unique(units, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(counts), *values.shape[1:]))
+    np.add.at(sums, of, values)
+    found: Array = sums / counts.reshape(-1, *(1,) * (values.ndim - 1))
+    return found
+
+
+def error(values: Array) -> float:
+    """The standard error of the mean; NaN for one unit, 0 for values without spread."""
+    if len(values) < 2:
+        return float("nan")
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if np.ptp(values) else 0.0
+
+
+def interval(mean: float, se: float, units: int) -> tuple[float, float]:
+    """The interval of a mean with this standard error."""
+    half = float(stdtrit(units - 1, 0.5 + COVERAGE / 2)) * se if units > 1 else float("nan")
+    return mean - half, mean + half
+
+
+def ratio(a: Array, b: Array, logarithmic: bool = False) -> tuple[float, float, float]:
+    """The ratio of the means of a and b, paired by unit, and its interval (delta method).
+
+    Values that are ``logarithmic`` are log10 of what is compared.
+    """
+    if logarithmic:
+        difference = a - b
+        ends = interval(float(difference.mean()), error(difference), len(a))
+        low, high = (10.0**end for end in ends)
+        return 10.0 ** float(difference.mean()), low, high
+    mean_a, mean_b = float(a.mean()), float(b.mean())
+    if mean_a <= 0.0 or mean_b <= 0.0:
+        value = 1.0 if mean_a == mean_b else float("inf") if mean_b <= 0.0 else 0.0
+        return value, value, value
+    ends = interval(0.0, error(a / mean_a - b / mean_b), len(a))
+    low, high = (mean_a / mean_b * float(np.exp(end)) for end in ends)
+    return mean_a / mean_b, low, high
+
+
+def _against(low: float, high: float, above: float | None, below: float | None) -> str:
+    """Whether an interval lies on the stated side of its limits, as a whole, in part, or not."""
+    least, most = (-np.inf if above is None else above), (np.inf if below is None else below)
+    if low > least and high < most:
+        return HOLDS
+    return FAILS if high < least or low > most else UNDECIDED
+
+
+def level(a: Array, b: Array, limits: Limits) -> Judged:
+    """The interval of the ratio of means lies inside [1/factor, factor]."""
+    factor = limits.factor or LEVEL
+    value, low, high = ratio(a, b, limits.logarithmic)
+    outcome = _against(low, high, None if limits.one_sided else 1 / factor, factor)
+    return outcome, {"ratio": value, "low": low, "high": high}
+
+
+def better(a: Array, b: Array, limits: Limits) -> Judged:
+    """The mean of a is below that of b by more than 2 standard errors of the paired difference."""
+    difference, se = float((a - b).mean()), error(a - b)
+    numbers = {"a": float(a.mean()), "b": float(b.mean()), "difference": difference, "SE": se}
+    is_level = level(a, b, limits)[0] == HOLDS
+    if difference < -2.0 * se:
+        return (PART if limits.clearly and is_level else HOLDS), numbers
+    reversed_ = difference > 2.0 * se
+    return (FAILS if reversed_ or is_level or limits.strict else UNDECIDED), numbers
+
+
+def best(a: Array, others: Mapping[str, Array], limits: Limits) -> Judged:
+    """The mean of a is the lowest, or the interval of its ratio to the lowest is below 1.25."""
+    factor = limits.factor or (LEVEL if limits.logarithmic else BEST)
+    lowest = min(others, key=lambda label: float(others[label].mean()))
+    value, low, high = ratio(a, others[lowest], limits.logarithmic)
+    rank = 1.0 + sum(float(o.mean()) < float(a.mean()) for o in others.values())
+    outcome = HOLDS if rank == 1.0 else _against(low, high, None, factor)
+    numbers = {"a": float(a.mean()), lowest: float(others[lowest].mean()), "rank": rank}
+    return outcome, numbers | {"ratio": value, "low": low, "high": high}
+
+
+def published(a: Array, value: float, limits: Limits) -> Judged:
+    """The interval of the mean over the published value lies inside [1/2, 2]."""
+    factor = limits.factor or PUBLISHED
+    mean = float(a.mean())
+    low, high = (end / value for end in interval(mean, error(a), len(a)))
+    numbers = {"a": mean, "published": value, "ratio": mean / value, "low": low, "high": high}
+    return _against(low, high, 1 / factor, factor), numbers
+
+
+def slope(a: Array, x: Array, limits: Limits) -> Judged:
+    """The slope of log(mean of a) on log(x) is above or below a limit: a is (units, k), x (k,)."""
+    mean = a.mean(axis=0)
+    kept = mean > 0.0
+    if kept.sum() < 2:
+        return UNDECIDED, {}
+    a, mean, axis = a[:, kept], mean[kept], np.log(x[kept])
+    weights = axis - axis.mean()
+    weights /= weights @ weights
+    value = float(weights @ np.log(mean))
+    low, high = interval(value, error((a / mean) @ weights), len(a))
+    return _against(low, high, limits.above, limits.below), {
+        "slope": value,
+        "low": low,
+        "high": high,
+    }
+
+
+def mean(a: Array, limits: Limits) -> Judged:
+    """The interval of the mean is above or below a limit."""
+    value = float(a.mean())
+    low, high = interval(value, error(a), len(a))
+    numbers = {"mean": value, "low": low, "high": high}
+    return _against(low, high, limits.above, limits.below), numbers
+
+
+def share(a: Array, limits: Limits) -> Judged:
+    """Wilson's interval of the share of values that are not 0 is on the right side of a limit."""
+    count, z2 = len(a), float(ndtri(0.5 + COVERAGE / 2)) ** 2
+    value = float(np.count_nonzero(a)) / count
+    centre = (value + z2 / (2 * count)) / (1 + z2 / count)
+    half = np.sqrt(z2 * (value * (1 - value) / count + z2 / (4 * count**2))) / (1 + z2 / count)
+    low, high = float(centre - half), float(centre + half)
+    outcome = _against(low, high, limits.at_least, limits.at_most)
+    return outcome, {"share": value, "low": low, "high": high}
+
+
+def limit(a: Array, limits: Limits) -> Judged:
+    """Every value is at most or at least a limit. Nothing is undecided: values have no error."""
+    most = np.inf if limits.at_most is None else limits.at_most
+    least = -np.inf if limits.at_least is None else limits.at_least
+    outside = int(np.count_nonzero(~((a <= most) & (a >= least))))
+    numbers = {"smallest": float(a.min()), "largest": float(a.max()), "outside": float(outside)}
+    return (FAILS if outside else HOLDS), numbers | {"of": float(a.size)}
+
+
+# Yardsticks that compare agents two by two, and those that look at one.
+PAIRS: dict[str, Callable[[Array, Array, Limits], Judged]] = {"better": better, "level": level}
+SINGLE: dict[str, Callable[[Array, Limits], Judged]] = {
+    "mean": mean,
+    "share": share,
+    "limit": limit,
+}
+YARDSTICKS = (*PAIRS, "best", "published", "slope", *SINGLE)

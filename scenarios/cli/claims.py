@@ -1,0 +1,100 @@
+"""`gpbandits claims`: what the papers say, and whether it holds here."""
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from gpbandits_env.errors import one_of
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.claims.judge import (
+    VERDICTS,
+    Claim,
+    Loader,
+    Paper,
+    Verdict,
+    judge,
+    paper,
+    robust,
+)
+from gpbandits_env.scenarios.reporting.tables import aligned
+from gpbandits_env.scenarios.results import evidence
+from gpbandits_env.scenarios.results.store import Store
+
+
+@click.command("claims")
+@click.argument("name", metavar="[PAPER | CLAIM]", default="")
+@click.option(
+    "--results",
+    "files",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="Judge by these results files in place of the kept values of their scenarios.",
+)
+def claims(name: str, files: tuple[Path, ...]) -> None:
+    """Judge the claims of the papers by the kept values of trials, or by your own results.
+
+    \b
+    Examples:
+      gpbandits claims
+      gpbandits claims srinivas2010
+      gpbandits claims srinivas2010/scaled-beta-better --results results/se-1d.sqlite
+    """
+    group, _, short = name.partition("/")
+    load = _loader(files)
+    if not name:
+        rows = [["paper", "claims", *VERDICTS, "robust"]]
+        rows += [_counts(paper(each), load) for each in registry.CLAIMED]
+        click.echo("\n".join(aligned(rows)))
+        return
+    found = paper(one_of(group, registry.CLAIMED, "paper", "'gpbandits claims' lists them"))
+    if not short:
+        rows = [["claim", "verdict", "readings"]]
+        for claim in found.claims:
+            main, others = judged(claim, found, load)
+            rows.append([claim.id, main.verdict, robust(main, others)])
+        click.echo("\n".join(aligned(rows)))
+        return
+    known = {claim.id: claim for claim in found.claims}
+    claim = known[one_of(name, known, "claim", f"'gpbandits claims {group}' lists them")]
+    click.echo("\n".join(_lines(claim, *judged(claim, found, load))))
+
+
+def judged(claim: Claim, of: Paper, load: Loader) -> tuple[Verdict, dict[str, Verdict]]:
+    """The verdict in the main reading, and those in the other readings of which there are data."""
+    main = judge(claim, None, load)
+    assert main is not None
+    others = {r.name: verdict for r in of.readings if (verdict := judge(claim, r, load))}
+    return main, others
+
+
+def _loader(files: tuple[Path, ...]) -> Loader:
+    own = {}
+    for file in files:
+        with Store.open(file) as store:
+            own[store.scenario["id"]] = evidence.gather(store)
+    return lambda id: own.get(id) or evidence.load(id)
+
+
+def _counts(of: Paper, load: Loader) -> list[str]:
+    found = [judged(claim, of, load) for claim in of.claims]
+    counts = Counter(main.verdict for main, _ in found)
+    steady = sum(robust(*each) == "robust" for each in found)
+    return [of.paper, str(len(found)), *(str(counts[v]) for v in VERDICTS), str(steady)]
+
+
+def _lines(claim: Claim, main: Verdict, others: dict[str, Verdict]) -> list[str]:
+    lines = [
+        claim.id,
+        f"place    {claim.where}",
+        f"claim    {claim.says}",
+        f"verdict  {main.verdict} ({robust(main, others)})",
+        *(f"         {name}: {other.verdict}" for name, other in others.items()),
+        *([f"needs    {claim.needs}"] if claim.needs else []),
+    ]
+    for check in main.checks:
+        lines += ["", f"{check.check.yardstick}: {check.check.what or check.check.metric}"]
+        for part in check.parts:
+            numbers = ", ".join(f"{key} {value:.4g}" for key, value in part.numbers.items())
+            lines.append(f"  {part.outcome:<9} {part.what}: {numbers}; {part.units} units")
+    return lines
