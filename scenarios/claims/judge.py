@@ -143,12 +143,15 @@ class Reading:
         """The check under this reading; the same object if the reading does not concern it."""
         if check.computed:
             return check
-        swap = self.agents.get
+        swap, value = self.agents.get, check.value
+        if isinstance(value, dict):
+            value = {swap(label, label): number for label, number in value.items()}
         changed = replace(
             check,
             a=tuple(swap(label, label) for label in check.a),
             b=tuple(swap(label, label) for label in check.b),
             scenario=tuple(self.scenarios.get(id, id) for id in check.scenario),
+            value=value,
             trials=self.trials or check.trials,
         )
         return check if changed == check else changed
@@ -222,7 +225,15 @@ def judge(claim: Claim, reading: Reading | None = None, evidence: Loader = load)
 
 
 def robust(main: Verdict, others: Mapping[str, Verdict]) -> str:
-    """Whether all readings give the same verdict, or the readings on which it depends."""
+    """Whether all readings give the same verdict, or the readings on which it depends.
+
+    A claim that cannot be judged in the main reading is not robust: what the others say is told.
+    """
+    if main.verdict == VERDICTS[3]:
+        told = [
+            f"{o.verdict} under {name}" for name, o in others.items() if o.verdict != VERDICTS[3]
+        ]
+        return ", ".join(told) or "-"
     if not others:
         return "one reading"
     differ = [name for name, other in others.items() if other.verdict != main.verdict]

@@ -120,3 +120,25 @@ def test_every_combination_of_outcomes_has_a_verdict_and_all_fails_do_not_hold(n
     assert rule(judge.Counter([HOLDS] * 5)) == "holds"
     assert rule(judge.Counter([FAILS] * 5)) == "does not hold"
     assert rule(judge.Counter([UNDECIDED] * 5)) == "cannot be judged"
+
+
+def verdict(name):
+    return judge.Verdict(name, ())
+
+
+def test_a_verdict_is_robust_if_every_reading_agrees():
+    holds, fails, open_ = (verdict(v) for v in ("holds", "does not hold", "cannot be judged"))
+    assert judge.robust(holds, {}) == "one reading"
+    assert judge.robust(holds, {"a": holds}) == "robust"
+    assert judge.robust(holds, {"a": holds, "b": fails}) == "depends on: b"
+    assert judge.robust(open_, {"a": fails, "b": open_}) == "does not hold under a"
+    assert judge.robust(open_, {"b": open_}) == "-"
+
+
+def test_a_reading_replaces_labels_also_where_a_published_number_has_one():
+    check = judge.Check(yardstick="published", scenario=("p/s",), a=("ei",), value={"ei": 2.0})
+    reading = judge.Reading("r", "other", agents={"ei": "ei/observed"}, scenarios={"p/s": "p/t"})
+    changed = reading.applied(check)
+    assert (changed.a, changed.scenario) == (("ei/observed",), ("p/t",))
+    assert changed.value == {"ei/observed": 2.0}
+    assert judge.Reading("r", "other", agents={"mpi": "x"}).applied(check) is check
