@@ -103,9 +103,9 @@ class Feasibility:
             total[at], slope[at] = -np.inf, 0.0
         return total, slope
 
-    def drawn(self, rng: np.random.Generator, size: int) -> "DrawnSlacks":
+    def sampled(self, rng: np.random.Generator, size: int) -> "SampledSlacks":
         """Joint samples of every slack."""
-        return DrawnSlacks(self.slacks, rng, size, self.success, self._failed)
+        return SampledSlacks(self.slacks, rng, size, self.success, self._failed)
 
 
 def coincident(points: Points, others: Points) -> NDArray[np.bool_]:
@@ -118,7 +118,7 @@ def coincident(points: Points, others: Points) -> NDArray[np.bool_]:
     return np.asarray(same.any(axis=1))
 
 
-class DrawnSlacks:
+class SampledSlacks:
     """Samples of slacks, for ``size`` samples of the function; see `Feasibility`."""
 
     def __init__(
@@ -130,10 +130,10 @@ class DrawnSlacks:
         failed: Points | None = None,
     ) -> None:
         self._size, self._success, self._failed = size, success, failed
-        self._draws: list[Any] = []
+        self._samples: list[Any] = []
         for slack in slacks:
             draw = slack.sample if slack.domain.finite else slack.paths  # type: ignore[attr-defined]
-            self._draws.append(draw(rng, size))
+            self._samples.append(draw(rng, size))
 
     def violation(self, points: Points) -> Array:
         """How far each sample violates its constraints at points (n, ...), summed: (size, n).
@@ -141,7 +141,7 @@ class DrawnSlacks:
         It is 0 where all constraints hold.
         """
         total = np.zeros((self._size, len(points)))
-        for draw in self._draws:
+        for draw in self._samples:
             slack = draw[:, points] if points.ndim == 1 else draw(points)
             total += np.maximum(-slack, 0.0)
         if self._success is not None:
@@ -153,7 +153,7 @@ class DrawnSlacks:
     def holds(self, points: Array, which: IntArray) -> NDArray[np.bool_]:
         """Whether all constraints of sample ``which`` (n,) hold at points (n, d) of a box, (n,)."""
         holds = np.ones(len(points), dtype=np.bool_)
-        for draw in self._draws:
+        for draw in self._samples:
             holds &= draw.climb(points, which)[0] >= 0.0
         if self._success is not None:
             holds &= self._success.mean_at(points) >= 0.0

@@ -50,7 +50,6 @@ class Search(Part, ABC):
         """The m actions of a round that are chosen without an acquisition; None in other rounds."""
         return None
 
-    @abstractmethod
     def best(self, acquisition: Acquisition, posterior: Any, allowed: Any = None) -> Points:
         """The action with the best score, a new array (1,) or (1, d).
 
@@ -58,19 +57,46 @@ class Search(Part, ABC):
             acquisition: the score.
             posterior: the posterior.
             allowed: a result of `region`; None searches everywhere.
+        Raises:
+            InvalidInput: no action lies in the region.
         """
+        actions, mean, var = self._listed(posterior)
+        acquisition, score = self._scored(acquisition, posterior, actions, mean, var)
+        if allowed is not None and not allowed.any():
+            raise InvalidInput(
+                "no candidate lies in the region to search: in a box, raise candidates"
+            )
+        allowed = self._fresh(actions, allowed)
+        if allowed is not None:
+            score[~allowed] = -np.inf
+        first, tied = leader(acquisition, score, mean, var, allowed)
+        if allowed is not None:  # a region is known only at the listed actions
+            return actions[first]
+        return self._refined(actions[first], score[first] + tied, acquisition, posterior)
 
     def region(self, posterior: Any, within: Within) -> Any:
         """The region where a condition on mean and variance holds now, as an argument of `best`."""
-        return Region(posterior, within)
+        return within(*self._listed(posterior)[1:])
 
-    @abstractmethod
     def sampled(self, posterior: Any, rng: np.random.Generator, size: int) -> tuple[Points, Array]:
         """The maximizers of ``size`` joint posterior samples, and their maxima (size,).
 
         A maximum is -inf if no point is feasible in the samples of the constraints; the action is
         then that of the smallest violation.
         """
+        actions, values = self._samples(posterior, rng, size)
+        fresh = self._fresh(actions, None)
+        if fresh is not None:
+            values = np.where(fresh, values, values.min(axis=1, keepdims=True) - 1.0)
+        own, feasible = np.arange(size), None
+        if self.feasibility is not None:
+            slacks = self.feasibility.sampled(rng, size)
+            values, feasible = slacks.ranked(values, actions)
+        first = leading(values)
+        tops = values[own, first]
+        if feasible is not None:
+            tops[~feasible[own, first]] = -np.inf
+        return actions[first], tops
 
     def check_samples(self, posterior: Any) -> None:
         """Check that `sampled` can draw from a posterior; by default it can.
@@ -89,9 +115,10 @@ class Search(Part, ABC):
         """The action with the largest posterior mean, a new array (1,) or (1, d)."""
         return self.best(Mean(), posterior)
 
-    @abstractmethod
     def candidates_of(self, posterior: Any) -> tuple[Points, Array, Array]:
         """A finite set of actions (n, ...) to draw from, with means and variances (n,)."""
+        actions, mean, var = self._listed(posterior)
+        return actions.copy(), mean.copy(), var.copy()
 
     def largest_mean(self, posterior: Any) -> float:
         """The largest posterior mean of any action."""
@@ -123,29 +150,46 @@ class Search(Part, ABC):
         """Drop what is kept between calls; the next call then depends only on the generator."""
         return
 
-    def _incumbent(self, posterior: Any) -> float:
-        """The largest posterior mean of an observed point that is likely feasible, or -inf."""
-        assert self.feasibility is not None
-        observed, mean = posterior.observed, posterior.mean_at_observed()
-        likely = self.feasibility.likely(observed)
-        return float(mean[likely].max(initial=-np.inf))
+    @abstractmethod
+    def _listed(self, posterior: Any) -> tuple[Points, Array, Array]:
+        """The actions (n, ...) that are scored, with means and variances (n,); none is a copy."""
+
+    @abstractmethod
+    def _samples(self, posterior: Any, rng: np.random.Generator, size: int) -> tuple[Points, Array]:
+        """Actions (n, ...), and joint posterior samples (size, n) there, with the scale."""
+
+    def _refined(
+        self, action: Points, least: Array, acquisition: Acquisition, posterior: Any
+    ) -> Points:
+        """A better action than the best of those listed, with a score above ``least``, or that."""
+        return action
+
+    def _scored(
+        self, acquisition: Acquisition, posterior: Any, actions: Points, mean: Array, var: Array
+    ) -> tuple[Acquisition, Array]:
+        """The scores, and whose they are: under constraints the acquisition is in logarithms."""
+        score = acquisition.score(mean, var)
+        if self.feasibility is not None:
+            likely = self.feasibility.likely(posterior.observed)
+            incumbent = posterior.mean_at_observed()[likely].max(initial=-np.inf)
+            acquisition = acquisition.in_logarithms(float(score.min()), float(incumbent))
+            score = acquisition.score(mean, var) + self.feasibility.at_candidates(actions)
+        return acquisition, score
 
     def _scaled(self, values: Array, mean: Array) -> Array:
         """Samples (size, n) whose difference from the mean (n,) is multiplied by the scale."""
         return values if self.scale == 1.0 else mean + self.scale * (values - mean)
 
-    def _largest(
-        self, values: Array, points: Points, rng: np.random.Generator
-    ) -> tuple[IntArray, Array]:
-        """The index of the largest of each sample (size, n) at points, and its value."""
-        own, feasible = np.arange(len(values)), None
-        if self.feasibility is not None:
-            values, feasible = self.feasibility.drawn(rng, len(values)).ranked(values, points)
-        first = leading(values)
-        tops = values[own, first]
-        if feasible is not None:
-            tops[~feasible[own, first]] = -np.inf
-        return first, tops
+    def _fresh(
+        self, actions: Points, allowed: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_] | None:
+        """The allowed actions that are not excluded, (n,), or if none is left, those allowed."""
+        if self.excluded is None:
+            return allowed
+        fresh = np.isin(actions, self.excluded, invert=True)
+        if allowed is not None:
+            fresh &= allowed
+        return fresh if fresh.any() else allowed
 
 
 class ArmSearch(Search):
@@ -163,76 +207,25 @@ class ArmSearch(Search):
         self.searched: slice | IntArray | None = None
         self._every = np.arange(size)
 
-    def best(
-        self,
-        acquisition: Acquisition,
-        posterior: ArmPosterior | NystromPosterior,
-        allowed: NDArray[np.bool_] | None = None,
-    ) -> IntArray:
-        mean, var = posterior.mean, posterior.var
-        if self.searched is not None:
-            mean, var = mean[self.searched], var[self.searched]
-        score = acquisition.score(mean, var)
-        if self.feasibility is not None:
-            acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
-            score = acquisition.score(mean, var)
-            score += self.feasibility.log_probability(self._searched)
-        if allowed is not None and not allowed.any():
-            raise InvalidInput("the region to search contains no arm")
-        if (fresh := self._fresh(allowed)) is not None:
-            allowed = fresh
-        if allowed is not None:
-            score[~allowed] = -np.inf
-        return self._arms(leader(acquisition, score, mean, var, allowed)[0])
-
-    def region(
-        self, posterior: ArmPosterior | NystromPosterior, within: Within
-    ) -> NDArray[np.bool_]:
+    def _listed(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
+        arms, mean, var = self._every, posterior.mean, posterior.var
         if self.searched is None:
-            return within(posterior.mean, posterior.var)
-        return within(posterior.mean[self.searched], posterior.var[self.searched])
+            return arms, mean, var
+        return arms[self.searched], mean[self.searched], var[self.searched]
 
-    def sampled(
+    def _samples(
         self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
     ) -> tuple[IntArray, Array]:
         values = self._scaled(posterior.sample(rng, size), posterior.mean)
-        if self.searched is not None:
-            values = values[:, self.searched]
-        fresh = self._fresh(None)
-        if fresh is not None:
-            values = np.where(fresh, values, values.min(axis=1, keepdims=True) - 1.0)
-        arms, tops = self._largest(values, self._searched, rng)
-        return self._arms(arms), tops
-
-    @property
-    def _searched(self) -> IntArray:
-        """The arms that are searched, a view."""
-        return self._every if self.searched is None else self._every[self.searched]
-
-    def _fresh(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-        """The allowed arms that are not excluded, (n,); None if none is left or none excluded."""
-        if self.excluded is None:
-            return None
-        fresh = np.ones(len(self._every), dtype=np.bool_)
-        fresh[self.excluded] = False
-        if self.searched is not None:
-            fresh = fresh[self.searched]
-        if allowed is not None:
-            fresh &= allowed
-        return fresh if fresh.any() else None
-
-    def candidates_of(
-        self, posterior: ArmPosterior | NystromPosterior
-    ) -> tuple[IntArray, Array, Array]:
-        arms = self._searched.copy()
-        return arms, posterior.mean[arms], posterior.var[arms]
+        if self.searched is None:
+            return self._every, values
+        return self._every[self.searched], values[:, self.searched]
 
     def largest_mean(self, posterior: ArmPosterior | NystromPosterior) -> float:
         if self.feasibility is not None:
             return super().largest_mean(posterior)
-        return float(
-            (posterior.mean if self.searched is None else posterior.mean[self.searched]).max()
-        )
+        mean = posterior.mean if self.searched is None else posterior.mean[self.searched]
+        return float(mean.max())
 
     def fix(self, domain: Domain, point: Array | None) -> None:
         assert isinstance(domain, Arms)
@@ -247,14 +240,8 @@ class ArmSearch(Search):
     def incumbents(self, posterior: ArmPosterior | NystromPosterior) -> IntArray | None:
         if not isinstance(self.searched, slice):
             return self.searched
-        return (
-            np.unique(posterior.observed // self.searched.step) * self.searched.step
-            + self.searched.start
-        )
-
-    def _arms(self, indices: IntArray) -> IntArray:
-        """The arms with these indices among those that are searched."""
-        return indices if self.searched is None else self._searched[indices]
+        of, count = self.searched.start, self.searched.step
+        return np.unique(posterior.observed // count) * count + of
 
 
 class Region:
@@ -292,36 +279,17 @@ class PlacedArmSearch(Search):
         rows = np.broadcast_to(fixed, (len(self._coordinates), len(fixed)))
         self._points = np.hstack([self._coordinates, rows])
 
-    def best(
-        self,
-        acquisition: Acquisition,
-        posterior: BoxPosterior,
-        allowed: NDArray[np.bool_] | None = None,
-    ) -> Array:
-        mean, var = posterior.moments(self._points)
-        score = acquisition.score(mean, var)
-        if allowed is not None:
-            if not allowed.any():
-                raise InvalidInput("the region to search contains no arm")
-            score[~allowed] = -np.inf
-        return self._points[leader(acquisition, score, mean, var, allowed)[0]]
+    def _listed(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
+        return self._points, *posterior.moments(self._points)
 
-    def region(self, posterior: BoxPosterior, within: Within) -> NDArray[np.bool_]:
-        return within(*posterior.moments(self._points))
-
-    def sampled(
+    def _samples(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         values = posterior.sample(rng, size, self._points)
-        values = self._scaled(values, posterior.mean_at(self._points))
-        top = leading(values)
-        return self._points[top], values[np.arange(size), top]
+        return self._points, self._scaled(values, posterior.mean_at(self._points))
 
     def uniform(self, posterior: BoxPosterior, rng: np.random.Generator, size: int) -> Array:
         return self._points[rng.integers(len(self._points), size=size)]
-
-    def candidates_of(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
-        return self._points.copy(), *posterior.moments(self._points)
 
     def incumbents(self, posterior: BoxPosterior) -> Array:
         moved, d = posterior.observed, self._coordinates.shape[1]

@@ -15,7 +15,7 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
 from gpbandits_env.agents.embeddings.embedding import BoxMap, Coordinates
-from gpbandits_env.agents.search.base import Region, Search
+from gpbandits_env.agents.search.base import Region, Search, Within
 from gpbandits_env.agents.search.candidates import (
     MOST_SOBOL,
     HeldCandidates,
@@ -113,10 +113,7 @@ class BoxSearch(Search):
         """See `Search`; raises `InvalidInput` if no candidate lies in the region."""
         held = self._candidates(posterior)
         y, points, mean, var = self._drawn, held.points, held.mean, held.var
-        score = acquisition.score(mean, var)
-        if self.feasibility is not None:
-            acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
-            score = acquisition.score(mean, var) + self.feasibility.at_candidates(points)
+        acquisition, score = self._scored(acquisition, posterior, points, mean, var)
         if allowed is not None:
             inside = allowed.at_candidates(points)
             y, points, score = y[inside], points[inside], score[inside]
@@ -175,22 +172,19 @@ class BoxSearch(Search):
     def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
+        count = self.settings.sample_starts
+        if not count or not size:
+            return super().sampled(posterior, rng, size)
         paths = posterior.paths(rng, size, scale=self.scale)
         y = self._draw(posterior)
         points = self._lift(y)
         values = paths(points)
         surface: Surface = paths.climb
         if self.feasibility is not None:
-            slacks = self.feasibility.drawn(rng, size)
-            values, feasible = slacks.ranked(values, points)
+            slacks = self.feasibility.sampled(rng, size)
+            values, _ = slacks.ranked(values, points)
             surface = confined(surface, slacks.holds)
-        own, first = np.arange(size), leading(values)
-        count = min(self.settings.sample_starts, len(points))
-        if not count or not size:
-            tops = values[own, first]
-            if self.feasibility is not None:
-                tops[~feasible[own, first]] = -np.inf
-            return points[first], tops
+        count = min(count, len(points))
         starts = y[distinct(self.box, y, values, count).ravel()]
         budget = self.settings.evaluations * count * size // max(self.settings.starts, 1)
         climbed = pulled(lambda x, rows: surface(x, rows // count), self.through)
@@ -200,16 +194,26 @@ class BoxSearch(Search):
             ends = found.reshape(size, count, -1)
             best = [self._exchanged(surface, i, ends[i], tops[i]) for i in range(size)]
             return np.array([x for x, _ in best]), np.array([value for _, value in best])
-        top = leading(tops)
+        own, top = np.arange(size), leading(tops)
         # Candidates are scored in single precision; an ascent starts at the best, never descending.
         return self._lift(self.box.snap(found.reshape(size, count, -1)[own, top])), tops[own, top]
+
+    def _samples(
+        self, posterior: BoxPosterior, rng: np.random.Generator, size: int
+    ) -> tuple[Array, Array]:
+        paths = posterior.paths(rng, size, scale=self.scale)
+        points = self._lift(self._draw(posterior))
+        return points, paths(points)
 
     def check_samples(self, posterior: BoxPosterior) -> None:
         posterior.check_paths()
 
-    def candidates_of(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
+    def region(self, posterior: BoxPosterior, within: Within) -> Region:
+        return Region(posterior, within)
+
+    def _listed(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
-        return held.points.copy(), held.mean.copy(), held.var.copy()
+        return held.points, held.mean, held.var
 
     def renew(self) -> None:
         self._held: HeldCandidates | None = None

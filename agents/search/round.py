@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
+from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean
 from gpbandits_env.agents.embeddings.embedding import BoxMap
-from gpbandits_env.agents.search.base import Search, Within
+from gpbandits_env.agents.search.base import Search
 from gpbandits_env.agents.search.candidates import HeldCandidates
 from gpbandits_env.agents.search.climb import largest, surface
 from gpbandits_env.arrays import Array, descending, leading, positive, whole
@@ -90,55 +89,31 @@ class RoundSearch(Search):
         self.box, self.rng, self.settings = box, rng, settings or RoundCandidates()
         self.renew()
 
-    def best(
-        self,
-        acquisition: Acquisition,
-        posterior: BoxPosterior,
-        allowed: NDArray[np.bool_] | None = None,
-    ) -> Array:
-        held, settings = self._candidates(posterior), self.settings
-        score = acquisition.score(held.mean, held.var)
-        if self.feasibility is not None:
-            acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
-            score = acquisition.score(held.mean, held.var) + self.feasibility.at_candidates(
-                held.points
-            )
-        if allowed is not None:
-            if not allowed.any():
-                raise InvalidInput("no candidate lies in the region to search; raise candidates")
-            score[~allowed] = -np.inf
-        first, tied = leader(acquisition, score, held.mean, held.var, allowed)
-        point = held.points[first]
-        # A region is known only at the candidates.
-        if allowed is not None or not settings.refine:
-            return point
-        slope, box = slope_of(acquisition, posterior, self.feasibility), self.box
-        found, value = adam(slope, point, box.low, box.high, settings.refine, settings.rate)
-        return found if value[0] > score[first] + tied else point
-
-    def region(self, posterior: BoxPosterior, within: Within) -> NDArray[np.bool_]:
-        """Whether each of the round's candidates lies in the region, (n,)."""
+    def _listed(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
-        return within(held.mean, held.var)
+        return held.points, held.mean, held.var
 
-    def sampled(
+    def _refined(
+        self, action: Array, least: Array, acquisition: Acquisition, posterior: BoxPosterior
+    ) -> Array:
+        settings, box = self.settings, self.box
+        if not settings.refine:
+            return action
+        slope = slope_of(acquisition, posterior, self.feasibility)
+        found, value = adam(slope, action, box.low, box.high, settings.refine, settings.rate)
+        return found if value[0] > least[0] else action
+
+    def _samples(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         held = self._candidates(posterior)
         if self.settings.candidates > MOST_EXACT:
-            values = posterior.paths(rng, size, scale=self.scale)(held.points)
-        else:
-            values = self._scaled(held.draw(rng, size), held.mean)
-        first, tops = self._largest(values, held.points, rng)
-        return held.points[first], tops
+            return held.points, posterior.paths(rng, size, scale=self.scale)(held.points)
+        return held.points, self._scaled(held.draw(rng, size), held.mean)
 
     def check_samples(self, posterior: BoxPosterior) -> None:
         if self.settings.candidates > MOST_EXACT:
             posterior.check_paths()
-
-    def candidates_of(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
-        held = self._candidates(posterior)
-        return held.points.copy(), held.mean.copy(), held.var.copy()
 
     def largest_mean(self, posterior: BoxPosterior) -> float:
         if self.feasibility is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition
-from gpbandits_env.agents.search.base import Region, Search
+from gpbandits_env.agents.search.base import Region, Search, Within
 from gpbandits_env.agents.search.climb import chained, climb
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, leading, positive, whole
 from gpbandits_env.domains import Box
@@ -170,7 +170,7 @@ class SubspaceSearch(Search):
         first = self._promising(score, rows)
         return self._climbed(acquisition, y[first], rows[first])
 
-    def sampled(
+    def _samples(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         y, rows, mean, var = self._screened(posterior)
@@ -178,14 +178,15 @@ class SubspaceSearch(Search):
         order = descending(mean + 3.0 * np.sqrt(var))
         kept = order[: self._growth.candidates]
         points = self.subspaces.points(y[kept], rows[kept])
-        values = posterior.paths(rng, size, scale=self.scale)(points)
-        top = leading(values)
-        return points[top], values[np.arange(size), top]
+        return points, posterior.paths(rng, size, scale=self.scale)(points)
 
     def check_samples(self, posterior: BoxPosterior) -> None:
         posterior.check_paths()
 
-    def candidates_of(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
+    def region(self, posterior: BoxPosterior, within: Within) -> Region:
+        return Region(posterior, within)
+
+    def _listed(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         y, rows, mean, var = self._screened(posterior)
         most = self._growth.candidates
         return self.subspaces.points(y[:most], rows[:most]), mean[:most], var[:most]
