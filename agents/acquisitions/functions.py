@@ -43,6 +43,8 @@ class Acquisition(ABC):
     Means and variances are arrays of the same shape; variances are at least 0. The value of a point
     with variance 0 is known: its score is the limit, and infinite derivatives there are set to 0.
 
+    A score that compares the mean with a level has the attribute ``level``.
+
     Attributes:
         logarithmic: whether the score is the logarithm of the usual acquisition.
     """
@@ -64,18 +66,14 @@ class Acquisition(ABC):
     def size(self, mean: Array, var: Array, at: int) -> float:
         """The size of the terms of the score at one point, whose rounding the score inherits.
 
-        That is how much the score changes to first order if the mean, the level to which it is
+        That is how much the score changes to first order if the mean, the level with which it is
         compared and the variance change by as much as they are.
         """
         mean, var = mean[at : at + 1], var[at : at + 1]
         in_mean, in_var = self.gradient(mean, var)
-        terms = np.abs(in_mean) * (np.abs(mean) + abs(self.compared)) + np.abs(in_var) * var
+        level = abs(getattr(self, "level", 0.0))
+        terms = np.abs(in_mean) * (np.abs(mean) + level) + np.abs(in_var) * var
         return float(terms.item())
-
-    @property
-    def compared(self) -> float:
-        """The level from which the mean is subtracted; 0 if there is none."""
-        return 0.0
 
     def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> "Acquisition":
         """A logarithmic acquisition with the same order, to which log-probabilities are added.
@@ -90,31 +88,27 @@ class Acquisition(ABC):
 
 @dataclass(frozen=True)
 class LogExcess(Acquisition):
-    """The logarithm of another score minus a floor; -inf at and below the floor.
+    """The logarithm of another score minus a level; -inf at and below the level.
 
     Args:
         inner: the other score.
-        floor: the score that counts as 0.
+        level: the score that counts as 0.
     """
 
     logarithmic: ClassVar[bool] = True
 
     inner: Acquisition
-    floor: float
+    level: float
 
     def score(self, mean: Array, var: Array) -> Array:
         with np.errstate(divide="ignore"):
-            return np.log(np.maximum(self.inner.score(mean, var) - self.floor, 0.0))
+            return np.log(np.maximum(self.inner.score(mean, var) - self.level, 0.0))
 
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         score, in_mean, in_var = self.inner.score_and_gradient(mean, var)
-        excess = score - self.floor
+        excess = score - self.level
         factor = np.divide(1.0, excess, out=np.zeros_like(excess), where=excess > SMALLEST_GAP)
         return factor * in_mean, factor * in_var
-
-    @property
-    def compared(self) -> float:
-        return self.floor
 
 
 @dataclass(frozen=True)
@@ -192,10 +186,6 @@ class RegretToSigma(Acquisition):
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         return self.score_and_gradient(mean, var)[1:]
 
-    @property
-    def compared(self) -> float:
-        return self.level
-
     def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> "Acquisition":
         return LogSigmaToRegret(self.level)
 
@@ -227,31 +217,27 @@ class LogSigmaToRegret(Acquisition):
         in_mean = np.divide(-1.0, gap, out=np.zeros_like(gap), where=~flat)
         return in_mean, np.where(flat, 0.0, 0.5 / sd**2)
 
-    @property
-    def compared(self) -> float:
-        return self.level
-
 
 @dataclass(frozen=True)
 class LogEI(Acquisition):
-    """The logarithm of the expected improvement E max(f - incumbent - margin, 0).
+    """The logarithm of the expected improvement E max(f - level - margin, 0).
 
     The expected improvement itself often underflows to 0 at most arms. The score of a known point
-    is log max(mu - incumbent - margin, 0), which may be -inf.
+    is log max(mu - level - margin, 0), which may be -inf.
 
     Args:
-        incumbent: the value to improve on.
+        level: the incumbent, the value to improve on.
         margin: by how much.
     Source: Mockus et al. (1978); the stable form is Ament et al. (2023), eq. (9).
     """
 
     logarithmic: ClassVar[bool] = True
 
-    incumbent: float
+    level: float
     margin: float = 0.0
 
     def score(self, mean: Array, var: Array) -> Array:
-        gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
+        gap, sd, known = _standard(mean, var, self.level + self.margin)
         score = log_h(gap / sd)
         score += np.log(sd)
         if known.any():
@@ -264,7 +250,7 @@ class LogEI(Acquisition):
 
     def score_and_gradient(self, mean: Array, var: Array) -> tuple[Array, Array, Array]:
         # EI = sd h(z), h' = Phi: d EI/d mean = Phi(z), d EI/d var = phi(z) / (2 sd).
-        gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
+        gap, sd, known = _standard(mean, var, self.level + self.margin)
         score, in_mean, in_var = log_h_and_slopes(gap / sd)
         score += np.log(sd)
         in_mean /= sd
@@ -275,10 +261,6 @@ class LogEI(Acquisition):
             certain = np.divide(1.0, gap, out=np.zeros_like(gap), where=gap > SMALLEST_GAP)
             in_mean, in_var = np.where(known, certain, in_mean), np.where(known, 0.0, in_var)
         return score, in_mean, in_var
-
-    @property
-    def compared(self) -> float:
-        return self.incumbent
 
 
 @dataclass(frozen=True)
@@ -291,14 +273,14 @@ class Augmented(Acquisition):
     little, so that points are not evaluated again and again. Without noise the factor is 1.
 
     Args:
-        inner: a logarithmic acquisition.
+        inner: the logarithmic acquisition.
         noise_var: s^2, at least 0.
     Source: Huang, Allen, Notz & Zeng (2006), eq. (12).
     """
 
     logarithmic: ClassVar[bool] = True
 
-    inner: Acquisition
+    inner: "LogEI | LogPI"
     noise_var: float
 
     def score(self, mean: Array, var: Array) -> Array:
@@ -313,8 +295,9 @@ class Augmented(Acquisition):
         return score + factor, in_mean, in_var + np.where(var < KNOWN, 0.0, slope)
 
     @property
-    def compared(self) -> float:
-        return self.inner.compared
+    def level(self) -> float:
+        """The level of the acquisition."""
+        return self.inner.level
 
     def _factor(self, var: Array) -> tuple[Array, Array]:
         """The logarithm of the factor, as v / (r (r + s)) with r^2 = v + s^2, and its slope."""
@@ -326,36 +309,32 @@ class Augmented(Acquisition):
 
 @dataclass(frozen=True)
 class LogPI(Acquisition):
-    """The logarithm of the probability of improvement P(f > incumbent + margin).
+    """The logarithm of the probability of improvement P(f > level + margin).
 
     The score of a known point is 0 or -inf.
 
     Args:
-        incumbent: the value to improve on.
+        level: the incumbent, the value to improve on.
         margin: by how much.
     Source: Mockus (1989).
     """
 
     logarithmic: ClassVar[bool] = True
 
-    incumbent: float
+    level: float
     margin: float = 0.0
 
     def score(self, mean: Array, var: Array) -> Array:
-        gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
+        gap, sd, known = _standard(mean, var, self.level + self.margin)
         score: Array = log_ndtr(gap / sd)
         if known.any():
             score[known] = np.where(gap[known] > 0, 0.0, -np.inf)
         return score
 
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
-        gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
+        gap, sd, known = _standard(mean, var, self.level + self.margin)
         slope = np.where(known, 0.0, hazard(gap / sd) / sd)
         return slope, -0.5 * slope * gap / sd**2
-
-    @property
-    def compared(self) -> float:
-        return self.incumbent
 
 
 @dataclass(frozen=True)

@@ -261,7 +261,7 @@ def test_the_best_of_scores_without_digits_has_the_largest_mean():
 @pytest.mark.parametrize("level", [0.0, 0.3, 250.0])
 def test_the_lowest_index_leads_whatever_the_last_digits_of_mean_and_variance(name, level):
     acquisition, rng = ACQUISITIONS[name], np.random.default_rng(3)
-    if acquisition.compared:
+    if hasattr(acquisition, "level"):
         acquisition = replaced_level(acquisition, level)
     for mean, var in [(level - 0.2, 0.04), (level - 3.0, 1e-4), (level + 1e-7, 1.0), (level, 1.0)]:
         means, variances = np.full(50, mean), np.full(50, var)
@@ -273,9 +273,7 @@ def test_the_lowest_index_leads_whatever_the_last_digits_of_mean_and_variance(na
 def replaced_level(acquisition, level):
     if isinstance(acquisition, Augmented):
         return replace(acquisition, inner=replaced_level(acquisition.inner, level))
-    return replace(
-        acquisition, **{"level" if hasattr(acquisition, "level") else "incumbent": level}
-    )
+    return replace(acquisition, level=level)
 
 
 @pytest.mark.parametrize("name", ACQUISITIONS)
