@@ -56,7 +56,7 @@ class Feasibility:
         success: Posterior | None = None,
         failed: Points | None = None,
     ) -> None:
-        self.slacks, self.success, self._failed = list(slacks), success, failed
+        self.slacks, self.success, self.failed = list(slacks), success, failed
         if success is not None:
             self.slacks.append(success)
         self._seen: tuple[Points, Array] | None = None
@@ -69,8 +69,8 @@ class Feasibility:
             total += POSITIVE.score(mean, var)
             if slack is self.success:
                 total += POSITIVE.score(STEEP * mean, var)
-        if self._failed is not None:
-            total[coincident(points, self._failed)] = -np.inf
+        if self.failed is not None:
+            total[coincident(points, self.failed)] = -np.inf
         return total
 
     def at_candidates(self, candidates: Points) -> Array:
@@ -98,14 +98,14 @@ class Feasibility:
                 value, in_mean, in_var = value + step, in_mean + STEEP * of_mean, in_var + of_var
             total += value
             slope += in_mean[:, None] * mean_slope + in_var[:, None] * var_slope
-        if self._failed is not None:
-            at = coincident(points, self._failed)
+        if self.failed is not None:
+            at = coincident(points, self.failed)
             total[at], slope[at] = -np.inf, 0.0
         return total, slope
 
     def sampled(self, rng: np.random.Generator, size: int) -> "SampledSlacks":
         """Joint samples of every slack."""
-        return SampledSlacks(self.slacks, rng, size, self.success, self._failed)
+        return SampledSlacks(self, rng, size)
 
 
 def coincident(points: Points, others: Points) -> NDArray[np.bool_]:
@@ -121,19 +121,12 @@ def coincident(points: Points, others: Points) -> NDArray[np.bool_]:
 class SampledSlacks:
     """Samples of slacks, for ``size`` samples of the function; see `Feasibility`."""
 
-    def __init__(
-        self,
-        slacks: Sequence[Posterior],
-        rng: np.random.Generator,
-        size: int,
-        success: Posterior | None = None,
-        failed: Points | None = None,
-    ) -> None:
-        self._size, self._success, self._failed = size, success, failed
+    def __init__(self, of: Feasibility, rng: np.random.Generator, size: int) -> None:
+        self._size, self._success, self._failed = size, of.success, of.failed
         self._samples: list[Any] = []
-        for slack in slacks:
-            draw = slack.sample if slack.domain.finite else slack.paths  # type: ignore[attr-defined]
-            self._samples.append(draw(rng, size))
+        for slack in of.slacks:
+            sample = slack.sample if slack.domain.finite else slack.paths  # type: ignore[attr-defined]
+            self._samples.append(sample(rng, size))
 
     def violation(self, points: Points) -> Array:
         """How far each sample violates its constraints at points (n, ...), summed: (size, n).
@@ -141,8 +134,8 @@ class SampledSlacks:
         It is 0 where all constraints hold.
         """
         total = np.zeros((self._size, len(points)))
-        for draw in self._samples:
-            slack = draw[:, points] if points.ndim == 1 else draw(points)
+        for sample in self._samples:
+            slack = sample[:, points] if points.ndim == 1 else sample(points)
             total += np.maximum(-slack, 0.0)
         if self._success is not None:
             total += np.maximum(-self._success.mean_at(points), 0.0)
@@ -153,8 +146,8 @@ class SampledSlacks:
     def holds(self, points: Array, which: IntArray) -> NDArray[np.bool_]:
         """Whether all constraints of sample ``which`` (n,) hold at points (n, d) of a box, (n,)."""
         holds = np.ones(len(points), dtype=np.bool_)
-        for draw in self._samples:
-            holds &= draw.climb(points, which)[0] >= 0.0
+        for sample in self._samples:
+            holds &= sample.climb(points, which)[0] >= 0.0
         if self._success is not None:
             holds &= self._success.mean_at(points) >= 0.0
         if self._failed is not None:
