@@ -77,22 +77,24 @@ def needs_acquisition(batch: BatchRule, rule: AcquisitionRule | None) -> None:
         )
 
 
-def in_turn(now: Round, acquisition: Callable[[int], Acquisition]) -> Points:
+def in_turn(now: Round, acquisition: Callable[[list[Points]], Acquisition]) -> Points:
     """Choose one action after the other; only the variance is conditioned on earlier ones.
 
     Args:
         now: the round.
-        acquisition: gives the acquisition of the i-th action, i = 0, 1, ...
+        acquisition: gives the acquisition of the next action, for those already chosen, the last
+            of which does not count as hallucinated yet.
     """
-    posterior, search, m = now.posterior, now.search, now.m
-    if m == 1:
-        return search.best(acquisition(0), posterior)
-    actions = []
+    posterior, search = now.posterior, now.search
+    if now.m == 1:
+        return search.best(acquisition([]), posterior)
+    actions: list[Points] = []
     with rolled_back(posterior):
-        for i in range(m):
-            actions.append(search.best(acquisition(i), posterior))
-            if i + 1 < m:
+        for _ in range(now.m):
+            following = acquisition(actions)
+            if actions:
                 posterior.hallucinate(actions[-1])
+            actions.append(search.best(following, posterior))
     return np.concatenate(actions)
 
 

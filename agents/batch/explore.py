@@ -23,7 +23,7 @@ class LargestVariance(BatchRule):
     """
 
     def choose(self, now: Round) -> Points:
-        return in_turn(now, lambda i: Variance())
+        return in_turn(now, lambda actions: Variance())
 
 
 @RULES.register("initialised")

@@ -104,7 +104,7 @@ class RegretToSigmaRatio(BatchRule):
 
     def choose(self, now: Round) -> Points:
         maxima = self.maxima(now)
-        return in_turn(now, lambda i: RegretToSigma(float(maxima[i])))
+        return in_turn(now, lambda actions: RegretToSigma(float(maxima[len(actions)])))
 
     def maxima(self, now: Round) -> Array:
         """The maxima f*_i of m samples, (m,); all are above the largest posterior mean."""

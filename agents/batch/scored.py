@@ -5,14 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Improvement, Round
-from gpbandits_env.agents.batch.base import (
-    RULES,
-    BatchRule,
-    in_turn,
-    needs_acquisition,
-    rolled_back,
-)
+from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, needs_acquisition
 from gpbandits_env.arrays import Array, Points, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
@@ -34,9 +29,7 @@ class Hallucinate(BatchRule):
 
     def choose(self, now: Round) -> Points:
         acquisition = now.acquisition()
-        if now.m == 1:
-            return now.search.best(acquisition, now.posterior)
-        return in_turn(now, lambda i: acquisition)
+        return in_turn(now, lambda actions: acquisition)
 
 
 @RULES.register("believer")
@@ -58,18 +51,17 @@ class KrigingBeliever(BatchRule):
             )
 
     def choose(self, now: Round) -> Points:
-        posterior, search = now.posterior, now.search
-        assert isinstance(now.rule, Improvement)
-        level = now.rule.level(now)
-        actions = []
-        with rolled_back(posterior):
-            for i in range(now.m):
-                actions.append(search.best(now.rule.above(level, posterior), posterior))
-                if i + 1 < now.m:
-                    if level > -np.inf:
-                        level = max(level, float(posterior.mean_at(actions[-1])[0]))
-                    posterior.hallucinate(actions[-1])
-        return np.concatenate(actions)
+        rule, posterior = now.rule, now.posterior
+        assert isinstance(rule, Improvement)
+        level = rule.level(now)
+
+        def believed(actions: list[Points]) -> Acquisition:
+            nonlocal level
+            if actions and level > -np.inf:
+                level = max(level, float(posterior.mean_at(actions[-1])[0]))
+            return rule.above(level, posterior)
+
+        return in_turn(now, believed)
 
 
 @RULES.register("boltzmann")
