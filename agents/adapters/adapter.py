@@ -11,9 +11,10 @@ import numpy as np
 from numpy.random import Generator
 
 from gpbandits_env.agents.agent import Agent
+from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.arrays import Array, Points, State, finite_array
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, optional
+from gpbandits_env.errors import optional
 from gpbandits_env.problem import Problem
 
 # Held while another library runs: warning filters, torch's generator and Optuna's logging belong
@@ -41,12 +42,11 @@ class Adapter(Agent):
         super().__init__(problem, rng)
         assert isinstance(problem.domain, (Arms, Box))
         self._domain = problem.domain
-        self._actions: Points = problem.domain.sample(np.random.default_rng(0), 0)
-        self._rewards: Array = np.zeros(0)
+        self._data = Data(problem.domain)
 
     def ask(self) -> Points:
         seed = int(self.rng.integers(2**31))
-        if not len(self._rewards):
+        if not self._data.size:
             return self._domain.sample(np.random.default_rng(seed), self.batch_size)
         # Warnings of fits that stop early, lengthscales at their limits, experimental options.
         with alone_and_quiet():
@@ -59,34 +59,29 @@ class Adapter(Agent):
     @property
     def _points(self) -> Array:
         """The observed points, (t, d)."""
-        return self._domain.points(self._actions)
+        return self._domain.points(self._data.points)
 
     @property
     def _pending_actions(self) -> Points:
         """The actions whose rewards have not arrived, (k,) or (k, d)."""
-        return np.array([p.action for p in self.pending], self._actions.dtype).reshape(
-            -1, *self._actions.shape[1:]
-        )
+        none = self._data.points[:0]
+        return np.array([p.action for p in self.pending], none.dtype).reshape(-1, *none.shape[1:])
 
     def _learn(self, actions: Points, rewards: Array) -> None:
-        self._actions = np.concatenate([self._actions, actions])
-        self._rewards = np.concatenate([self._rewards, rewards])
+        self._data.add(actions, rewards, float(self.round), self.clock)
 
     def reset(self) -> None:
         super().reset()
-        self._actions, self._rewards = self._actions[:0].copy(), np.zeros(0)
+        self._data.clear()
 
     def snapshot(self) -> State:
-        data = {"actions": self._actions.copy(), "rewards": self._rewards.copy()}
-        return super().snapshot() | data
+        return super().snapshot() | {"data": self._data.snapshot()}
 
     def _restore(self, state: State) -> None:
-        actions = self._domain.check(state["actions"])
-        rewards = finite_array(state["rewards"], "rewards", ndim=1)
-        if len(actions) != len(rewards):
-            raise InvalidInput("the numbers of rewards and actions in the snapshot differ")
+        self._domain.check(state["data"]["points"])
+        finite_array(state["data"]["rewards"], "rewards", ndim=1)
         super()._restore(state)
-        self._actions, self._rewards = actions.copy(), rewards.copy()
+        self._data.restore(state["data"])
 
 
 def imported(module: str, extra: str) -> ModuleType:

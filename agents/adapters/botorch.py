@@ -93,7 +93,7 @@ class BoTorch(Adapter):
         from gpytorch import kernels, means
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
-        x, y = torch.tensor(self._points), torch.tensor(self._rewards)[:, None]
+        x, y = torch.tensor(self._points), torch.tensor(self._data.rewards)[:, None]
         if self._learns:
             corners = torch.tensor(_corners(self._domain))
             model = SingleTaskGP(x, y, input_transform=Normalize(x.shape[1], bounds=corners))

@@ -63,7 +63,7 @@ class OptunaSampler(Adapter):
             study = optuna.create_study(direction="maximize", sampler=self._new_sampler(seed))
             axes = self._distributions(optuna.distributions)
             running = [(row, None) for row in self._rows(self._pending_actions)]
-            told = zip(self._rows(self._actions), self._rewards.tolist(), strict=True)
+            told = zip(self._rows(self._data.points), self._data.rewards.tolist(), strict=True)
             for row, reward in (*told, *running):
                 study.add_trial(
                     optuna.trial.create_trial(

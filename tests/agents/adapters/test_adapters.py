@@ -88,7 +88,9 @@ def test_a_snapshot_goes_on_as_if_never_stopped(name, problem, run):
     other.restore(state)
     assert np.array_equal(play(other, 2), played[2:])
     before = pickle.dumps(other.snapshot())
-    for wrong in ({}, {**state, "rewards": state["rewards"][:-1]}, {**state, "actions": None}):
+    data = state["data"]
+    fewer, none = {**data, "rewards": data["rewards"][:-1]}, {**data, "points": None}
+    for wrong in ({}, {**state, "data": fewer}, {**state, "data": none}):
         with pytest.raises(InvalidInput):
             other.restore(wrong)
         assert pickle.dumps(other.snapshot()) == before
