@@ -39,7 +39,7 @@ class Genie(Agent):
             )
         self._size = len(problem.domain.span)
         # The round whose function was revealed, and the maximizer of that function.
-        self._shown: tuple[int, int] | None = None
+        self._revealed: tuple[int, int] | None = None
 
     def reveal(self, values: ArrayLike) -> None:
         """Reveal the function of the last round, without noise.
@@ -52,7 +52,7 @@ class Genie(Agent):
         function = finite_array(values, "values", ndim=1)
         if function.shape != (self._size,):
             raise InvalidInput(f"values must have shape ({self._size},), got {function.shape}")
-        self._shown = (self.round, int(leading(function)))
+        self._revealed = (self.round, int(leading(function)))
 
     def ask(self) -> IntArray:
         """The maximizer of f_{t-1}, m times.
@@ -62,23 +62,23 @@ class Genie(Agent):
         """
         if self.round == 0:
             arm = int(self.rng.integers(self._size))
-        elif self._shown is None or self._shown[0] != self.round:
+        elif self._revealed is None or self._revealed[0] != self.round:
             raise InvalidInput(
                 f"the function of round {self.round} was not revealed to the genie: call "
                 "reveal(values) after each tell(), as 'gpbandits run' does"
             )
         else:
-            arm = self._shown[1]
+            arm = self._revealed[1]
         return np.full(self.batch_size, arm)
 
     def reset(self) -> None:
         super().reset()
-        self._shown = None
+        self._revealed = None
 
     def snapshot(self) -> State:
-        return super().snapshot() | {"shown": self._shown}
+        return super().snapshot() | {"revealed": self._revealed}
 
     def _restore(self, state: State) -> None:
         super()._restore(state)
-        shown = state["shown"]
-        self._shown = None if shown is None else (int(shown[0]), int(shown[1]))
+        revealed = state["revealed"]
+        self._revealed = None if revealed is None else (int(revealed[0]), int(revealed[1]))
