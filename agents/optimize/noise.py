@@ -114,7 +114,8 @@ class NoiseSearch:
     def is_due(self) -> bool:
         """Whether the best point should be evaluated again now."""
         refit, log = self._agent.refit, self._log
-        if not self._active or self._on_arms or log.repeats or log.noisy or refit is None:
+        repeated = log.n_points < len(log.records)
+        if not self._active or self._on_arms or repeated or log.noisy or refit is None:
             return False
         rewards = [log.reward(record) for record in log.of("done")]
         if len(rewards) < max(FEWEST_BEFORE_REPEAT, 1.5 * self._n_initial):

@@ -213,11 +213,6 @@ class CampaignLog:
         return len(values) >= FEWEST_EQUAL and len(set(values)) == 1
 
     @property
-    def repeats(self) -> bool:
-        """Whether some parameters were suggested or observed again."""
-        return self.n_points < len(self.records)
-
-    @property
     def n_points(self) -> int:
         """The number of different parameters."""
         return len(self._at)
