@@ -43,17 +43,17 @@ def search_for(
         InvalidInput: settings are given on arms, or a setting is out of range.
         UnknownName: there is no such type or setting.
     """
-    shown = domain if actions is None else actions
+    acting = domain if actions is None else actions
     if isinstance(spec, Search):
         search = spec
-    elif isinstance(shown, Arms):
+    elif isinstance(acting, Arms):
         if spec is not None:
             raise InvalidInput("search is for boxes, and all arms are scored anyway: leave it out")
-        return ArmSearch(domain.size) if isinstance(domain, Arms) else PlacedArmSearch(shown)
+        return ArmSearch(domain.size) if isinstance(domain, Arms) else PlacedArmSearch(acting)
     else:
         assert isinstance(domain, Box)
         search = _settings(spec).search(domain, rng, through)
-    if actions is not None and not shown.finite:
+    if actions is not None and not acting.finite:
         search.fix(domain, np.full(domain.dim, np.nan))  # raises an error early
     return search
 

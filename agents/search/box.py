@@ -7,7 +7,6 @@ Departures of all searches of a box: 1. the result is the best of several local 
 not follow it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,13 +25,13 @@ from gpbandits_env.agents.search.candidates import (
     spread,
 )
 from gpbandits_env.agents.search.climb import (
+    Score,
     Surface,
     along,
     climb,
     confined,
     pulled,
-    score_at,
-    surface,
+    surfaces,
 )
 from gpbandits_env.agents.search.exchange import alternated
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, flag, leading, whole
@@ -112,7 +111,7 @@ class BoxSearch(Search):
     ) -> Array:
         """See `Search`; raises `InvalidInput` if no candidate lies in the region."""
         held = self._candidates(posterior)
-        y, points, mean, var = self._drawn, held.points, held.mean, held.var
+        y, points, mean, var = self._unlifted, held.points, held.mean, held.var
         acquisition, score = self._scored(acquisition, posterior, points, mean, var)
         if allowed is not None:
             inside = allowed.at_candidates(points)
@@ -121,9 +120,9 @@ class BoxSearch(Search):
             if not len(points):
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
         leads = leader(acquisition, score, mean, var)
-        climbed = surface(acquisition, posterior, allowed, self.feasibility)
-        alone = score_at(acquisition, posterior, allowed, self.feasibility)
-        return self._climbed(y, points, score, leads, climbed, alone)
+        climbed = surfaces(acquisition, posterior, allowed, self.feasibility)
+        found = self._ascended(y, score, leads, *climbed)
+        return points[leads[0]] if found is None else found
 
     def best_mean(self, posterior: BoxPosterior) -> Array:
         """See `Search`; without variances, O(n t) for n candidates instead of O(n t^2)."""
@@ -137,21 +136,16 @@ class BoxSearch(Search):
             return posterior.mean_gradient(x)
 
         leads = leader(Mean(), mean, mean, np.zeros_like(mean))
-        return self._climbed(y, points, mean, leads, climbed, posterior.mean_at)
+        found = self._ascended(y, mean, leads, climbed, posterior.mean_at)
+        return points[leads[0]] if found is None else found
 
-    def _climbed(
-        self,
-        y: Array,
-        points: Array,
-        score: Array,
-        leads: tuple[IntArray, float],
-        climbed: Surface,
-        alone: Callable[[Array], Array],
-    ) -> Array:
-        """The best point, (1, d), of ascents from candidates y with these scores and leader."""
+    def _ascended(
+        self, y: Array, score: Array, leads: tuple[IntArray, float], climbed: Surface, alone: Score
+    ) -> Array | None:
+        """The best end, (1, d), of ascents from candidates y; None if none is above the leader."""
         (first, tolerance), count = leads, min(self.settings.starts, len(y))
         if not count:
-            return points[first]
+            return None
         starts = y[distinct(self.box, y, score[None], count, tolerance / TIE)[0]]
         climbed, alone = pulled(climbed, self.through), self._limited(alone)
         if self.box.dim <= MOST_SOBOL or count == 1:
@@ -167,7 +161,7 @@ class BoxSearch(Search):
             found, values = alternated(self.box, alone, again, found, values)
         top = int(leading(values, tolerance / TIE))
         higher = values[top] > score[first] + tolerance
-        return self._lift(found[[top]]) if higher else points[first]
+        return self._lift(found[[top]]) if higher else None
 
     def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
@@ -218,7 +212,7 @@ class BoxSearch(Search):
     def renew(self) -> None:
         self._held: HeldCandidates | None = None
 
-    def _limited(self, score: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def _limited(self, score: Score) -> Score:
         """A score that is -inf where a linear constraint of the box is violated."""
         linear = self.box.linear
         if linear is None:
@@ -270,7 +264,7 @@ class BoxSearch(Search):
         return points[top], scores.item(top)
 
     def _climb_and_cross(
-        self, climbed: Surface, score: Callable[[Array], Array], starts: Array
+        self, climbed: Surface, score: Score, starts: Array
     ) -> tuple[Array, Array]:
         """The ends of the ascents, and of one more that starts from a crossover of them."""
         last = self.settings.evaluations // (len(starts) + 1)
@@ -289,8 +283,8 @@ class BoxSearch(Search):
         hallucinated = len(posterior.conditioned) > len(posterior.observed)
         kept = hallucinated and self.through is None
         if held is None or not kept or not held.follow(posterior):
-            self._drawn = self._draw(posterior)
-            held = self._held = HeldCandidates(self._lift(self._drawn), posterior)
+            self._unlifted = self._draw(posterior)
+            held = self._held = HeldCandidates(self._lift(self._unlifted), posterior)
         return held
 
     def _draw(self, posterior: BoxPosterior) -> Array:

@@ -28,6 +28,8 @@ from gpbandits_env.gp.posterior import BoxPosterior
 
 # Maps points (b, d) and the indices (b,) of their starts to values (b,) and gradients (b, d).
 Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]
+# Maps points (b, d) to values (b,).
+Score: TypeAlias = Callable[[Array], Array]
 
 # The largest number of stored steps: 10 do not end higher, and more than d + 2 gain nothing.
 MEMORY = 5
@@ -268,13 +270,13 @@ def chained(
     return values, mean_slope
 
 
-def surface(
+def surfaces(
     acquisition: Acquisition,
     posterior: BoxPosterior,
-    allowed: Region | None,
+    allowed: Region | None = None,
     feasibility: Feasibility | None = None,
-) -> Surface:
-    """The acquisition and its gradient; -inf outside a region, so that no ascent leaves it.
+) -> tuple[Surface, Score]:
+    """The acquisition with its gradient, and alone; -inf outside a region, which no ascent leaves.
 
     With a feasibility the acquisition is logarithmic, and log-probabilities are added to it.
     """
@@ -286,7 +288,13 @@ def surface(
         chance, its_slope = feasibility.value_and_gradient(x)
         return values + chance, slope + its_slope
 
-    return climbed if allowed is None else confined(climbed, lambda x, rows: allowed(x))
+    def score(x: Array) -> Array:
+        found = acquisition.score(*posterior.moments(x))
+        if feasibility is not None:
+            found += feasibility.log_probability(x)
+        return found if allowed is None else np.where(allowed(x), found, -np.inf)
+
+    return climbed if allowed is None else confined(climbed, lambda x, rows: allowed(x)), score
 
 
 def confined(climbed: Surface, inside: Callable[[Array, IntArray], NDArray[np.bool_]]) -> Surface:
@@ -298,23 +306,6 @@ def confined(climbed: Surface, inside: Callable[[Array, IntArray], NDArray[np.bo
         return np.where(here, values, -np.inf), np.where(here[:, None], slope, 0.0)
 
     return within
-
-
-def score_at(
-    acquisition: Acquisition,
-    posterior: BoxPosterior,
-    allowed: Region | None,
-    feasibility: Feasibility | None = None,
-) -> Callable[[Array], Array]:
-    """The same without the gradient."""
-
-    def score(x: Array) -> Array:
-        found = acquisition.score(*posterior.moments(x))
-        if feasibility is not None:
-            found += feasibility.log_probability(x)
-        return found if allowed is None else np.where(allowed(x), found, -np.inf)
-
-    return score
 
 
 def pulled(climbed: Surface, through: BoxMap | None) -> Surface:

@@ -55,7 +55,6 @@ class LinearLimits:
         rows = [(matrix, high), (-matrix, -low)]
         self._above = np.concatenate([a[~equal & np.isfinite(b)] for a, b in rows])
         self._bound = np.concatenate([b[~equal & np.isfinite(b)] for _, b in rows])
-        self._some = len(self._above) > 0, len(self._equal) > 0
         self._logs, self._curved = logs, logs != 0.0
         moves = np.ones(len(logs)) if free is None else free
         # If continuous coordinates alone can satisfy the equalities, rounded ones need not move.
@@ -144,8 +143,8 @@ class LinearLimits:
                 "jac": lambda x: -(rows * self._slope(full(x)[0]))[:, moves],
             }
 
-        sides = [side(self._above, self._kept, "ineq"), side(self._equal, self._level, "eq")]
-        given: Any = [side for side, some in zip(sides, self._some, strict=True) if some]
+        sides = (self._above, self._kept, "ineq"), (self._equal, self._level, "eq")
+        given: Any = [side(*one) for one in sides if len(one[0])]
         bounds = [(0.0, 1.0)] * int(moves.sum())
         found = minimize(
             fall, start[moves], jac=True, method="SLSQP", bounds=bounds, constraints=given,
@@ -155,16 +154,12 @@ class LinearLimits:
 
     def numbers(self, points: Array) -> Array:
         """The numbers w (n, d) of points (n, d) of the unit cube."""
-        if not self._curved.any():
-            return points
         w, logs = points.copy(), self._logs[self._curved]
         w[:, self._curved] = np.expm1(points[:, self._curved] * logs) / np.expm1(logs)
         return w
 
     def _points(self, w: Array) -> Array:
         """The inverse of `numbers`."""
-        if not self._curved.any():
-            return w
         points, logs = w.copy(), self._logs[self._curved]
         points[:, self._curved] = np.log1p(w[:, self._curved] * np.expm1(logs)) / logs
         return np.clip(points, 0.0, 1.0)

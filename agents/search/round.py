@@ -23,7 +23,7 @@ from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean
 from gpbandits_env.agents.embeddings.embedding import BoxMap
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.agents.search.candidates import HeldCandidates
-from gpbandits_env.agents.search.climb import largest, surface
+from gpbandits_env.agents.search.climb import largest, surfaces
 from gpbandits_env.arrays import Array, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
@@ -147,8 +147,8 @@ class RoundSearch(Search):
 def slope_of(
     acquisition: Acquisition, posterior: BoxPosterior, feasibility: Feasibility | None = None
 ) -> Slope:
-    """The values and gradients of an acquisition at points; see `climb.surface`."""
-    climbed = surface(acquisition, posterior, None, feasibility)
+    """The values and gradients of an acquisition at points; see `climb.surfaces`."""
+    climbed, _ = surfaces(acquisition, posterior, None, feasibility)
     return lambda x: climbed(x, np.arange(len(x)))
 
 
