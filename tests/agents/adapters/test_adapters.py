@@ -206,7 +206,7 @@ def test_adapters_play_on_after_any_reward_that_they_took(name, problem):
         with pytest.raises(InvalidInput, match=r"1e\+100 in size for BoTorch, got 2e\+100"):
             agent.tell(agent.ask(), np.full(problem.batch_size, -2e100))
         assert agent.round == 3
-        assert len(agent.snapshot()["rewards"]) == 3 * problem.batch_size
+        assert len(agent.snapshot()["data"]["rewards"]) == 3 * problem.batch_size
 
 
 STATEFUL = ("CmaEsSampler", "NSGAIISampler", "QMCSampler", "GridSampler", "PartialFixedSampler")
