@@ -135,10 +135,7 @@ def check_search(space: Space, agent: GPAgent, what: str, *kinds: type[Search]) 
 
 
 def with_constraints(
-    fun: Callable[[Any], object],
-    own: Sequence[str],
-    others: "Sequence[NonlinearSides]",
-    x: object,
+    fun: Callable[[Any], object], own: Sequence[str], others: "Sequence[NonlinearSides]", x: object
 ) -> tuple[object, object]:
     """The value of a function at x and the values of all constraints by name.
 

@@ -111,9 +111,8 @@ class Space(Displayed):
     def __init__(self, dimensions: "SpaceSpec", linear: Sequence[LinearConstraint] = ()) -> None:
         self.dimensions = _named(dimensions)
         self.named = isinstance(dimensions, (Mapping, Space))
-        self.linear: tuple[LinearConstraint, ...] = tuple(linear)
-        if isinstance(dimensions, Space):
-            self.linear = (*dimensions.linear, *self.linear)
+        inherited = dimensions.linear if isinstance(dimensions, Space) else ()
+        self.linear: tuple[LinearConstraint, ...] = (*inherited, *linear)
         ends = np.cumsum([0, *(d.width for d in self.dimensions.values())]).tolist()
         self.dim: int = ends[-1]
         self.groups = tuple(np.repeat(np.arange(len(self.dimensions)), np.diff(ends)).tolist())
@@ -315,34 +314,33 @@ def _limits(
     linear: Sequence[LinearConstraint], parts: Sequence[tuple[Dimension, slice]]
 ) -> LinearLimits:
     """Linear constraints on values, as constraints on the numbers of the unit cube."""
-    dim, count = parts[-1][1].stop, len(parts)
-    rows, low, high = [], [], []
-    for one in linear:
-        matrix = finite_array(dense(one), "A of a linear constraint", ndim=2)
-        if matrix.shape[1] != count:
+    matrices = [finite_array(dense(one), "A of a linear constraint", ndim=2) for one in linear]
+    for matrix in matrices:
+        if matrix.shape[1] != len(parts):
             raise InvalidInput(
-                f"A of a linear constraint needs a column for each of the {count} dimensions, got "
-                f"{matrix.shape}"
+                f"A of a linear constraint needs a column for each of the {len(parts)} dimensions, "
+                f"got {matrix.shape}"
             )
-        ends = [np.broadcast_to(np.asarray(e, dtype=float), len(matrix)) for e in (one.lb, one.ub)]
-        if not (ends[0] <= ends[1]).all():
-            raise InvalidInput("lb of a linear constraint must be at most ub")
-        scaled = np.zeros((len(matrix), dim))
-        for column, (dimension, part) in zip(matrix.T, parts, strict=True):
-            if isinstance(dimension, NumberRange):
-                scaled[:, part.start] = column * (dimension.high - dimension.low)
-                ends = [end - column * dimension.low for end in ends]
-            elif column.any():
-                raise InvalidInput(f"the coefficient of {shown(dimension)} must be 0")
-        rows.append(scaled)
-        low.append(ends[0])
-        high.append(ends[1])
-    logs, free = np.zeros((2, dim))
-    for dimension, part in parts:
+    matrix = np.concatenate(matrices)
+    ends = [
+        [np.broadcast_to(np.asarray(end, dtype=float), len(a)) for end in (one.lb, one.ub)]
+        for one, a in zip(linear, matrices, strict=True)
+    ]
+    low, high = np.concatenate(ends, axis=1)
+    if not (low <= high).all():
+        raise InvalidInput("lb of a linear constraint must be at most ub")
+    dim = parts[-1][1].stop
+    scaled, (logs, free) = np.zeros((len(matrix), dim)), np.zeros((2, dim))
+    for column, (dimension, part) in zip(matrix.T, parts, strict=True):
         free[part] = dimension.size is None
-        if isinstance(dimension, NumberRange) and dimension.log:
-            logs[part.start] = math.log(dimension.high / dimension.low)
-    return LinearLimits(np.concatenate(rows), np.concatenate(low), np.concatenate(high), logs, free)
+        if isinstance(dimension, NumberRange):
+            scaled[:, part.start] = column * (dimension.high - dimension.low)
+            low, high = low - column * dimension.low, high - column * dimension.low
+            if dimension.log:
+                logs[part.start] = math.log(dimension.high / dimension.low)
+        elif column.any():
+            raise InvalidInput(f"the coefficient of {shown(dimension)} must be 0")
+    return LinearLimits(scaled, low, high, logs, free)
 
 
 def dense(linear: LinearConstraint) -> Array:
