@@ -238,8 +238,26 @@ class Named:
         return ConfidenceBound(usual if self.beta is None else self.beta)
 
 
+@dataclass(frozen=True)
+class Samples:
+    """Posterior samples instead of an acquisition.
+
+    Args:
+        scale: the factor of the difference between samples and the posterior mean, above 0.
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive(self.scale, "scale")
+
+    def of(self, search: Search) -> None:
+        """No rule; the search scales its samples."""
+        search.scale = self.scale
+
+
 def acquisition_for(
-    given: AcquisitionRule | Acquisition | Named | None,
+    given: AcquisitionRule | Acquisition | Named | Samples | None,
     problem: Problem,
     inner: Problem,
     search: Search,
@@ -255,7 +273,7 @@ def acquisition_for(
         InvalidInput: it is neither; the rule needs what the problem does not state; or the problem
             has contexts and the rule compares rewards of different ones.
     """
-    if isinstance(given, Named):
+    if isinstance(given, (Named, Samples)):
         given = given.of(search)
     if given is None:
         return None

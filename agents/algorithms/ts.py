@@ -7,14 +7,11 @@ squared exponential kernel) and maximized from many starts; with search="round" 
 candidates only. On arms there are none: the joint samples are exact.
 """
 
-from typing import Any
+from functools import partial
 
-from numpy.random import Generator
-
+from gpbandits_env.agents.acquisitions.rules import Samples
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
-from gpbandits_env.arrays import positive
-from gpbandits_env.problem import Problem
 
 
 class ThompsonSampling(GPAgent):
@@ -29,10 +26,4 @@ class ThompsonSampling(GPAgent):
         batch: a batch rule that draws posterior samples.
     """
 
-    PARTS = Parts(batch="thompson")
-
-    def __init__(
-        self, problem: Problem, rng: Generator, *, scale: float = 1.0, **settings: Any
-    ) -> None:
-        super().__init__(problem, rng, **settings)
-        self.search.scale = positive(scale, "scale")
+    PARTS = Parts(acquisition=partial(Samples, scale=1.0), batch="thompson")

@@ -8,14 +8,11 @@ and maximized from many starts; with search="round" they are exact, at candidate
 `GPAgent`.
 """
 
-from typing import Any
+from functools import partial
 
-from numpy.random import Generator
-
+from gpbandits_env.agents.acquisitions.rules import Samples
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
-from gpbandits_env.arrays import positive
-from gpbandits_env.problem import Problem
 
 
 class TSRSR(GPAgent):
@@ -32,10 +29,4 @@ class TSRSR(GPAgent):
         batch: a batch rule that draws posterior samples.
     """
 
-    PARTS = Parts(batch="ts-rsr")
-
-    def __init__(
-        self, problem: Problem, rng: Generator, *, scale: float = 1.0, **settings: Any
-    ) -> None:
-        super().__init__(problem, rng, **settings)
-        self.search.scale = positive(scale, "scale")
+    PARTS = Parts(acquisition=partial(Samples, scale=1.0), batch="ts-rsr")
