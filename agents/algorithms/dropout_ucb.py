@@ -64,9 +64,7 @@ class DropoutMap(ActionMap):
     def data_domain(self) -> Domain:
         return self._box
 
-    @property
-    def shown(self) -> Domain:
-        return self._box
+    shown = data_domain
 
     def kernel(self, kernel: Kernel) -> Kernel:
         """A learned kernel, or the problem's on the coordinates in units of the cube."""

@@ -29,13 +29,7 @@ from gpbandits_env.seeding import Streams
 
 
 def subspace_search(
-    problem: Problem,
-    rng: Generator,
-    keep: Keep,
-    spec: SearchSpec,
-    *,
-    d: int,
-    **growth: Any,
+    problem: Problem, rng: Generator, keep: Keep, spec: SearchSpec, *, d: int, **growth: Any
 ) -> Search:
     """The search of Z_t, or of the whole box if d = D; the other arguments are of `Growth`."""
     box = box_of(problem)

@@ -100,16 +100,13 @@ class EmbeddedMap(ActionMap):
     def embed(self, embedding: Embedding) -> None:
         """Use an embedding, which has the same small box as the one before."""
         self._map = BoxMap(embedding, self._box)
+        self.fingerprint = self._map.fingerprint
         self._chosen: dict[bytes, Array] = {}
 
     @property
     def embedding(self) -> Embedding:
         """The embedding, a map into [-1, 1]^D."""
         return self._map.embedding
-
-    @property
-    def fingerprint(self) -> int:  # type: ignore[override]
-        return self._map.fingerprint
 
     def actions(self, points: Array) -> Array:
         lifted = self._map.lift(points)

@@ -94,12 +94,7 @@ class BoxSearch(Search):
     """
 
     def __init__(
-        self,
-        box: Box,
-        rng: np.random.Generator,
-        *,
-        through: BoxMap | None = None,
-        **settings: Any,
+        self, box: Box, rng: np.random.Generator, *, through: BoxMap | None = None, **settings: Any
     ) -> None:
         self.box = box if through is None else through.small
         self._fixed = False

@@ -65,12 +65,11 @@ def spread(box: Box, count: int, rng: np.random.Generator) -> Array:
 
 def near(box: Box, centers: Array, rng: np.random.Generator) -> Array:
     """Points near each of the centers: (k, d) -> (k steps, d), clipped to the box."""
-    k, d = centers.shape
-    shape = (STEPS_EACH * k, d)
-    size = np.exp(rng.uniform(np.log(SMALLEST), np.log(LARGEST), (len(centers) * STEPS_EACH, 1)))
+    shape = (STEPS_EACH * len(centers), box.dim)
+    size = np.exp(rng.uniform(np.log(SMALLEST), np.log(LARGEST), (shape[0], 1)))
     move = rng.standard_normal(shape) * size
-    if d > MOST_SOBOL:
-        move *= rng.random(shape) < MOST_SOBOL / d
+    if box.dim > MOST_SOBOL:
+        move *= rng.random(shape) < MOST_SOBOL / box.dim
     points = np.repeat(centers, STEPS_EACH, axis=0) + move * (box.high - box.low)
     return np.clip(points, box.low, box.high)
 
@@ -112,10 +111,7 @@ def distinct(
 
 
 def crossed(
-    score: Callable[[Array], Array],
-    ends: Array,
-    values: Array,
-    rng: np.random.Generator,
+    score: Callable[[Array], Array], ends: Array, values: Array, rng: np.random.Generator
 ) -> tuple[Array, float]:
     """A crossover of the ends (n, d), and its value, which is at least that of the best end.
 

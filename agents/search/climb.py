@@ -49,12 +49,7 @@ TINY = float(np.finfo(float).tiny)
 
 
 def climb(
-    surface: Surface,
-    starts: Array,
-    low: Array,
-    high: Array,
-    *,
-    evaluations: int,
+    surface: Surface, starts: Array, low: Array, high: Array, *, evaluations: int
 ) -> tuple[Array, Array]:
     """Local maxima of a surface in a box, one per start and never below its value.
 
