@@ -31,7 +31,7 @@ def test_improvement_is_on_the_largest_posterior_mean_observed(told):
             agent.tell(X, Y)
         found = agent.acquisition()
         assert type(found) is {"ei": LogEI, "mpi": LogPI}[kind]
-        assert (found.incumbent, found.margin) == (pytest.approx(level, abs=1e-10), margin)
+        assert (found.level, found.margin) == (pytest.approx(level, abs=1e-10), margin)
 
 
 def test_the_others_need_no_level():

@@ -125,7 +125,7 @@ def test_a_restore_that_fails_changes_nothing(world):
         with pytest.raises(InvalidInput, match="not a snapshot"):
             agent.restore(state)
         assert np.array_equal(agent.belief(), belief)
-        assert agent.acquisition().incumbent == agent.posterior.mean[[1, 2]].max()
+        assert agent.acquisition().level == agent.posterior.mean[[1, 2]].max()
         assert (agent.round, agent.snapshot()["rng"]) == (1, before["rng"])
 
 

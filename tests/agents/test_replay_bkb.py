@@ -158,7 +158,7 @@ def test_the_best_reward_is_the_incumbent_with_an_empty_dictionary_too(world):
     agent = agents.make("bkb-ei", world.problem(), posterior=budget(1e-9))
     agent.tell([3, 40], [2.0, 1.0])
     assert agent.posterior.size == 0
-    assert agent.acquisition().incumbent == 2.0
+    assert agent.acquisition().level == 2.0
 
 
 def test_a_learner_of_its_model_goes_on_from_a_snapshot(world):

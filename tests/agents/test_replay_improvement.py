@@ -93,7 +93,7 @@ def test_the_default_incumbent_is_the_posterior_mean(world):
     for name in ("ei", "mpi"):
         agent = agents.make(name, world.problem())
         agent.tell([3, 40], [9.0, 0.0])
-        assert agent.acquisition().incumbent == agent.posterior.mean[3] < 9.0
+        assert agent.acquisition().level == agent.posterior.mean[3] < 9.0
 
 
 @pytest.mark.parametrize("name", ["ei", "mpi"])
@@ -103,7 +103,7 @@ def test_plays_on_when_plain_improvement_underflows(world, name, normal):
     agent.tell([0], [90.0])
     agent.tell(np.zeros(400, int), np.full(400, -1.0))  # it was not true
     mean, var = agent.posterior.mean, agent.posterior.var
-    gap = mean - agent.acquisition().incumbent - agent.acquisition().margin
+    gap = mean - agent.acquisition().level - agent.acquisition().margin
     assert normal.cumulative(gap / np.sqrt(var)).max() == 0.0
     scores = {
         "ei": normal.log_improvement(gap / np.sqrt(var)) + 0.5 * np.log(var),

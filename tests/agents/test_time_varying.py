@@ -225,7 +225,7 @@ def test_agents_play_on_where_all_data_have_faded_away(name, domain):
         agent.tell(domain.check(agent.ask()), [5.0, 7.0])
         assert len(agent.posterior.observed) == 0
         if hasattr(agent, "incumbent"):
-            assert agent.acquisition().incumbent == pytest.approx(0.4)
+            assert agent.acquisition().level == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("acquisition", ["ucb", "ei", "ts"])

@@ -69,7 +69,7 @@ def test_the_best_observed_reward_is_that_of_the_posterior():
     agent = agents.make("ei", PROBLEM, seed=0, learn=ROBUST, incumbent="observed")
     for t, reward in enumerate(REWARDS[:11]):
         agent.tell([t % 10], [reward])
-    assert agent.acquisition().incumbent == agent.conditioned.given(np.array([50.0]))[0]
+    assert agent.acquisition().level == agent.conditioned.given(np.array([50.0]))[0]
 
 
 @pytest.mark.parametrize("name", ["dropout-ucb", "sre"])
