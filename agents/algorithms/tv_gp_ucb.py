@@ -18,7 +18,8 @@ from gpbandits_env.agents.acquisitions.schedules import LOG_TIME
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import FIRST_EPSILON, Parts
-from gpbandits_env.arrays import positive, whole
+from gpbandits_env.arrays import Settings, positive, whole
+from gpbandits_env.gp.temporal import TemporalKernel
 from gpbandits_env.problem import Problem
 
 # The rounds between fits of an epsilon that nobody states.
@@ -62,11 +63,12 @@ class TVGPUCB(GPAgent):
         problem: Problem,
         rng: Generator,
         *,
+        epsilon: float | None = None,
+        temporal: TemporalKernel | Settings | None = None,
         learn_every: int | None = None,
         learn_window: int = 200,
         **settings: Any,
     ) -> None:
-        epsilon, temporal = settings.get("epsilon"), settings.get("temporal")
         if temporal is None and epsilon is None and learn_every is None:
             temporal = problem.temporal
         learning = learning_for(settings.get("learn"), settings.get("standardize", False))
@@ -80,8 +82,8 @@ class TVGPUCB(GPAgent):
             every, rest = whole(learn_every, "learn_every"), learning or Learning(what=())
             what = (*(word for word in rest.what if word != "epsilon"), "epsilon")
             learning = replace(rest, every=every, what=what, window=window)
-        settings |= {"epsilon": epsilon, "temporal": temporal, "learn": learning}
-        super().__init__(problem, rng, **settings)
+        settings["learn"] = learning
+        super().__init__(problem, rng, epsilon=epsilon, temporal=temporal, **settings)
 
     @property
     def epsilon(self) -> float | None:
