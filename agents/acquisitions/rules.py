@@ -42,8 +42,6 @@ class AcquisitionRule(ABC):
         Args:
             problem: the problem of the agent.
             arms: the number of arms of the posterior; None in a box.
-        Raises:
-            InvalidInput: the problem does not state such a constant.
         """
         return self
 
@@ -85,11 +83,7 @@ class Round:
     best_reward: float
 
     def acquisition(self) -> Acquisition:
-        """The acquisition of this round.
-
-        Raises:
-            InvalidInput: the agent has no acquisition.
-        """
+        """The acquisition of this round; raises `InvalidInput` if the agent has none."""
         if self.rule is None:
             raise InvalidInput("this agent has no acquisition: it draws posterior samples instead")
         return self.rule.at(self)

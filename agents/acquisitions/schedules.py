@@ -70,8 +70,6 @@ class Schedule(ABC):
         Args:
             problem: the problem of the agent.
             arms: the number of arms the agent chooses among; None in a box.
-        Raises:
-            InvalidInput: the problem does not state such a constant.
         """
         return self
 

@@ -36,13 +36,9 @@ class BatchRule(ABC):
         """
 
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
-        """Raise an error if the rule does not support an agent; by default it supports all.
+        """Raise `InvalidInput` if the rule does not support an agent; by default it supports all.
 
-        Args:
-            rule: the agent's acquisition rule, or None if it draws posterior samples instead.
-            problem: the agent's problem.
-        Raises:
-            InvalidInput: the rule does not support the agent; the message says why.
+        The agent has an acquisition rule, or None if it draws posterior samples instead.
         """
         return
 
@@ -64,11 +60,7 @@ def rule_for(spec: Batch) -> BatchRule:
 
 
 def needs_acquisition(batch: BatchRule, rule: AcquisitionRule | None) -> None:
-    """Check that the agent has an acquisition, for rules that score actions.
-
-    Raises:
-        InvalidInput: the agent has no acquisition.
-    """
+    """Raise `InvalidInput` unless the agent has an acquisition, for rules that score actions."""
     if rule is None:
         raise InvalidInput(
             f"the rule {batch.type_name!r} needs an acquisition, and this agent has none, because "  # type: ignore[attr-defined]

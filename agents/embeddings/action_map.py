@@ -51,11 +51,7 @@ class ActionMap(Part):
         return self.inner.domain
 
     def shown_points(self, actions: Points | None) -> Points | None:
-        """The points of `shown` for checked actions; on arms, all of them.
-
-        Raises:
-            InvalidInput: points are given on arms.
-        """
+        """The points of `shown` for checked actions; on arms, where none are given, all of them."""
         if not self.shown.finite:
             return None if actions is None else self.points(actions)
         if actions is not None:
@@ -87,11 +83,7 @@ class ActionMap(Part):
         return points
 
     def points(self, actions: Points) -> Points:
-        """The arms or points of `shown` for checked actions.
-
-        Raises:
-            InvalidInput: an action corresponds to none of them.
-        """
+        """The arms or points of `shown` for checked actions; `InvalidInput` if there is none."""
         return actions
 
 

@@ -150,11 +150,9 @@ class ClippedEmbedding(Embedding):
         return np.asarray((gradients * moving) @ self.matrix)
 
     def _preimage(self, x: Array) -> Array:
-        """A point y of the small box whose lift is x, (D,), or the nearest one found.
-
-        If at least d coordinates of x lie inside the cube, they determine y. For a coordinate on a
-        face, A y only has to reach that face.
-        """
+        """A point y of the small box whose lift is x, (D,), or the nearest one found."""
+        # If at least d coordinates of x lie inside the cube, they determine y. For a coordinate on
+        # a face, A y only has to reach that face.
         inside = np.abs(x) < 1.0
         wanted = inside if inside.sum() >= len(self.half) else np.ones(len(x), bool)
         y = np.zeros(len(self.half))

@@ -343,11 +343,8 @@ class Campaign(CampaignQueries):
         return campaign
 
     def _next(self, context: Params | None = None) -> Plain:
-        """A spread point at first; then the agent's choice.
-
-        Points are spread further while all values are equal, because nothing says where to look,
-        and where the agent would choose a point whose value is known.
-        """
+        """A spread point at first, and where the agent has no choice; then the agent's choice."""
+        # While all values are equal, nothing says where to look.
         spread = self._log.flat and not self.space.domain.finite
         chosen = None
         if not spread and len(self.records) >= self.n_initial:

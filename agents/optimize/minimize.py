@@ -150,12 +150,7 @@ def maximize(*args: Any, **options: Any) -> OptimizationResult:
 
 
 def _search(maximize: bool, given: Plain) -> OptimizationResult:
-    """Make the campaign, or continue that of an existing file, and all calls.
-
-    Args:
-        maximize: whether the largest value is best, or the smallest.
-        given: the arguments of `minimize` by name.
-    """
+    """Make the campaign and all calls, given the arguments of `minimize` by name."""
     run = Run(**{f.name: given[f.name] for f in fields(Run) if f.name in given})
     _check_settings("maximize" if maximize else "minimize", given["agent"], given["settings"])
     own, others, constraints = sides_of(given["constraints"])

@@ -151,9 +151,5 @@ class NoiseSearch:
 
     @property
     def is_absent(self) -> bool:
-        """Whether a repeated evaluation would return the value that is known.
-
-        So it is without noise, and with an agent that does not forget if all evaluations that were
-        repeated did so.
-        """
+        """Whether a repeated evaluation would return the known value, as far as that is known."""
         return not self._agent.forgets and (self._noise == 0.0 or self._log.repeats_itself)

@@ -67,11 +67,7 @@ class CampaignQueries(Displayed):
 
     @property
     def best(self) -> Record | None:
-        """The evaluation with the best value so far; the values may be noisy.
-
-        With constraints, it is the best of those whose measured constraints hold; None if there is
-        none.
-        """
+        """The evaluation with the best value, possibly noisy, whose measured constraints hold."""
         return self._log.best
 
     @property
@@ -115,11 +111,7 @@ class CampaignQueries(Displayed):
         return self._log.sign * mean, np.sqrt(var)
 
     def predict_constraints(self, points: Any) -> dict[str, tuple[Array, Array]]:
-        """The posterior mean and standard deviation (n,) of each constraint, by name.
-
-        Args:
-            points: as in `predict`.
-        """
+        """The posterior mean and standard deviation (n,) of each constraint, as in `predict`."""
         return self._surrogates.slacks.predict(self._unit(points))
 
     def _unit(self, points: Any) -> Array:

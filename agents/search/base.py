@@ -56,9 +56,7 @@ class Search(Part, ABC):
         Args:
             acquisition: the score.
             posterior: the posterior.
-            allowed: a result of `region`; None searches everywhere.
-        Raises:
-            InvalidInput: no action lies in the region.
+            allowed: a result of `region`; None searches everywhere. `InvalidInput` if it is empty.
         """
         actions, mean, var = self._listed(posterior)
         acquisition, score = self._scored(acquisition, posterior, actions, mean, var)
@@ -99,11 +97,7 @@ class Search(Part, ABC):
         return actions[first], tops
 
     def check_samples(self, posterior: Any) -> None:
-        """Check that `sampled` can draw from a posterior; by default it can.
-
-        Raises:
-            InvalidInput: it cannot; the message says why.
-        """
+        """Raise `InvalidInput` if `sampled` cannot draw from a posterior; by default it can."""
         return
 
     def uniform(self, posterior: Any, rng: np.random.Generator, size: int) -> Points:
@@ -130,8 +124,6 @@ class Search(Part, ABC):
         Args:
             domain: the domain of the posterior.
             point: (d,) the fixed coordinates, NaN where a coordinate is free; None frees all.
-        Raises:
-            InvalidInput: no arm agrees, or the search does not support it.
         """
         raise InvalidInput(
             f"{type(self).__name__} cannot fix coordinates, such as those of a context: use the "
@@ -139,10 +131,9 @@ class Search(Part, ABC):
         )
 
     def incumbents(self, posterior: Any) -> Points | None:
-        """The points whose largest posterior mean is the incumbent while coordinates are fixed.
+        """The points of which one is the incumbent while coordinates are fixed; None otherwise.
 
-        They are the observed points, moved to the fixed coordinates, or on arms that `fix` has
-        restricted all of these arms. None while none are fixed.
+        They are the observed points, moved to the fixed coordinates, or the arms that `fix` left.
         """
         return None
 

@@ -220,11 +220,7 @@ def largest(rows: Array) -> Array:
 
 
 def _weights(steps: Array, falls: Array) -> tuple[Array, Array]:
-    """Of steps s and gradient decreases y (h, b, d), newest first: rho = 1 / (s y) and gamma.
-
-    Where there is no curvature rho is 0; gamma is (s y) / |y|^2 of the newest ones that have it.
-    Source: Nocedal & Wright (2006), eqs. (7.17) and (7.20).
-    """
+    """Nocedal & Wright, eqs. (7.17) and (7.20), newest first; rho is 0 where no curvature is."""
     curvature = np.einsum("hij,hij->hi", steps, falls)
     usable = curvature >= TINY
     rho = np.divide(1.0, curvature, out=np.zeros_like(curvature), where=usable)
@@ -236,10 +232,7 @@ def _weights(steps: Array, falls: Array) -> tuple[Array, Array]:
 
 
 def _two_loops(gradient: Array, steps: Array, falls: Array, rho: Array, gamma: Array) -> Array:
-    """The inverse Hessian times the gradients (b, d), from stored steps and their weights.
-
-    Source: Nocedal & Wright (2006), Algorithm 7.4.
-    """
+    """The inverse Hessian times the gradients (b, d): Nocedal & Wright, Algorithm 7.4."""
     q, parts = gradient.copy(), []
     stored = list(zip(steps, falls, rho[: len(steps)], strict=True))
     for s, y, r in stored:

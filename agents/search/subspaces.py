@@ -159,10 +159,8 @@ class SubspaceSearch(Search):
     def _elsewhere(
         self, acquisition: Acquisition, ends: Array, values: Array
     ) -> tuple[Array, IntArray, Array]:
-        """Ascents from the ends of the first ones, in the subspaces that are best there.
-
-        The best values of the few searched coordinates depend little on the many fixed ones.
-        """
+        """Ascents from the ends of the first ones, in the subspaces that are best there."""
+        # The best values of the few searched coordinates depend little on the many fixed ones.
         best = descending(values)[:ENDS]
         rows = np.repeat(np.arange(self.size), len(best))
         y = np.tile(ends[best], (self.size, 1))
@@ -201,10 +199,7 @@ class SubspaceSearch(Search):
         return y, rows, *self.subspaces.moments(y, rows)
 
     def _points_of_round(self, number: int, count: int, each: int) -> Array:
-        """Searched coordinates for ``count`` subspaces, (count, each, d), the same within a round.
-
-        In each subspace the first is the best observed y, and some of the others are close to it.
-        """
+        """Searched coordinates, (count, each, d): first the best observed y, then some near it."""
         posterior = self.subspaces.posterior
         rng = self._streams.at(self.round, number)
         y = rng.uniform(self._low, self._high, (count, each, len(self._active)))
