@@ -57,8 +57,8 @@ class DropoutMap(ActionMap):
 
     def _enter(self, t: int) -> None:
         self._rng, self._t = self._streams.at(t), t
-        drawn = self._rng.choice(self._box.dim, self.inner.domain.dim, replace=False)
-        self.active: IntArray = np.sort(drawn)
+        active = self._rng.choice(self._box.dim, self.inner.domain.dim, replace=False)
+        self.active: IntArray = np.sort(active)
 
     @property
     def data_domain(self) -> Domain:

@@ -75,8 +75,8 @@ class RExp3(Agent):
         return weights + self.exploration / len(weights)
 
     def ask(self) -> Points:
-        drawn = self.rng.choice(len(self._log_weights), self.batch_size, p=self.probabilities)
-        return self._map.actions(np.asarray(drawn, dtype=np.int64))
+        arms = self.rng.choice(len(self._log_weights), self.batch_size, p=self.probabilities)
+        return self._map.actions(np.asarray(arms, dtype=np.int64))
 
     def tell(self, *given: Any, **named: Any) -> None:
         super().tell(*given, **named)

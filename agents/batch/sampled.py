@@ -61,8 +61,8 @@ class DeterminantalThompson(BatchRule):
 
     def choose(self, now: Round) -> Points:
         m, rng = now.m, now.rng
-        drawn = now.search.sampled(now.posterior, rng, m + self.steps)[0]
-        spread = now.posterior.covariance(drawn) / now.posterior.noise_var
+        samples = now.search.sampled(now.posterior, rng, m + self.steps)[0]
+        spread = now.posterior.covariance(samples) / now.posterior.noise_var
         batch = np.arange(m)
         level = log_det(spread, batch)
         for fresh in range(m, m + self.steps):
@@ -71,7 +71,7 @@ class DeterminantalThompson(BatchRule):
             proposed = log_det(spread, proposal)
             if -rng.standard_exponential() < proposed - level:  # the logarithm of a uniform
                 batch, level = proposal, proposed
-        return drawn[batch]
+        return samples[batch]
 
 
 def log_det(spread: Array, batch: NDArray[np.int64]) -> float:

@@ -107,8 +107,7 @@ class Boltzmann(BatchRule):
             score = acquisition.score(mean, var) + feasibility.log_probability(actions)
         sharpness = self.scale * np.log(1.0 + self.earlier + now.t)
         weights = policy(score, acquisition.logarithmic, sharpness, self.over)
-        drawn = now.rng.choice(len(weights), now.m, p=weights)
-        return actions[drawn]
+        return actions[now.rng.choice(len(weights), now.m, p=weights)]
 
 
 def policy(score: Array, logarithmic: bool, sharpness: float, over: str = "sd") -> Array:

@@ -102,8 +102,8 @@ class Search(Part, ABC):
 
     def uniform(self, posterior: Any, rng: np.random.Generator, size: int) -> Points:
         """Independent uniformly random actions, (size,) or (size, d)."""
-        drawn: Points = posterior.domain.sample(rng, size)
-        return drawn
+        actions: Points = posterior.domain.sample(rng, size)
+        return actions
 
     def best_mean(self, posterior: Any) -> Points:
         """The action with the largest posterior mean, a new array (1,) or (1, d)."""

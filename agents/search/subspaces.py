@@ -104,8 +104,8 @@ class SubspaceSearch(Search):
             rng = self._streams.at(now, 0)
             count = self._growth.added(now, self.size)
             for start in range(0, count, step):
-                drawn = (min(step, count - start), len(inactive))
-                self.subspaces.add(rng.uniform(low, high, drawn))
+                shape = (min(step, count - start), len(inactive))
+                self.subspaces.add(rng.uniform(low, high, shape))
         self.round = t
 
     def best(
