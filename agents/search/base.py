@@ -199,7 +199,8 @@ class ArmSearch(Search):
         self._every = np.arange(size)
 
     def _listed(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
-        arms, mean, var = self._every, posterior.mean, posterior.var
+        # A new view: what a feasibility keeps for the same array may be old.
+        arms, mean, var = self._every[:], posterior.mean, posterior.var
         if self.searched is None:
             return arms, mean, var
         return arms[self.searched], mean[self.searched], var[self.searched]
