@@ -21,7 +21,7 @@ from gpbandits_env.agents.optimize.inputs import (
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import Space, dense
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
-from gpbandits_env.agents.search.base import ArmSearch, Search
+from gpbandits_env.agents.search.base import ArmSearch
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
 from gpbandits_env.arrays import Array, Plain, State, mapping, numbers
@@ -78,9 +78,9 @@ class Slacks:
     def __init__(self, space: Space, agent: GPAgent, bounds: Mapping[str, float]) -> None:
         self.bounds = dict(bounds)
         if bounds:
-            check_search(space, agent, "constraints", ArmSearch, BoxSearch, RoundSearch)
+            check_search(space, agent, "constraints")
         if space.linear:
-            check_search(space, agent, "linear constraints", ArmSearch, BoxSearch)
+            check_search(space, agent, "linear constraints")
         self._models = {
             name: SpaceAgent(space, agent_for(space, "max-mean", 0, {})) for name in bounds
         }
@@ -122,11 +122,12 @@ class Slacks:
             model.restore(state[name])
 
 
-def check_search(space: Space, agent: GPAgent, what: str, *kinds: type[Search]) -> None:
-    """Raise `InvalidInput` unless the agent's own search is over the space and of these kinds."""
-    search = agent.search
+def check_search(space: Space, agent: GPAgent, what: str) -> None:
+    """Raise `InvalidInput` unless the agent's own search is over the space and supports this."""
+    search, linear = agent.search, what.startswith("linear")
+    kinds = (ArmSearch, BoxSearch) if linear else (ArmSearch, BoxSearch, RoundSearch)
     own = agent.action_map.inner.domain == space.domain and isinstance(search, kinds)
-    mapped = what.startswith("linear") and getattr(search, "through", None) is not None
+    mapped = linear and getattr(search, "through", None) is not None
     if mapped or not own or agent.next_round().search is not search:
         raise InvalidInput(
             f"{type(agent).__name__} does not support {what} with these settings, because it does "

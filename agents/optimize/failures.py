@@ -26,9 +26,6 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.constraints import check_search
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.agents.search.base import ArmSearch
-from gpbandits_env.agents.search.box import BoxSearch
-from gpbandits_env.agents.search.round import RoundSearch
 from gpbandits_env.arrays import Array, Points, State, finite_array, share, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.learning.signs import CHANCE, SignModel, site
@@ -57,7 +54,7 @@ class Failures:
         self.kind = one_of(kind, KINDS, "failures")
         self._space, self._supported = space, kind != "random"
         try:
-            check_search(space, agent, "a model of failures", ArmSearch, BoxSearch, RoundSearch)
+            check_search(space, agent, "a model of failures")
         except InvalidInput:
             self._supported = False
         self._forget()
