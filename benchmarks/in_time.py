@@ -72,7 +72,7 @@ def main():
             early = cost(posterior, rng, epsilon)
             play(posterior, late - posterior.size, rng, epsilon)
             states = temporal.states if temporal else 1
-            numbers = len(posterior.snapshot().get("states", [])) or "-"
+            numbers = posterior._representation.width if temporal else "-"
             now = cost(posterior, rng, epsilon)
             print(f"{name:<18} {states:>6} {numbers:>8} {early:>8.0f} {now:>8.0f}", flush=True)
 

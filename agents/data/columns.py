@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Points, State, whole
+from gpbandits_env.arrays import Array, Points, State, finite_array, own_noise, whole
 from gpbandits_env.domains import Domain
 
 # The number of rows for which there is space at first.
@@ -31,6 +31,7 @@ class Data:
     """
 
     def __init__(self, domain: Domain) -> None:
+        self._domain = domain
         self._shape = (FIRST_ROWS,) if domain.finite else (FIRST_ROWS, domain.dim)
         self._kind = np.int64 if domain.finite else np.float64
         self.edits = 0
@@ -148,12 +149,12 @@ class Data:
         self._noise_var[: len(noise_var)], self._noisy = noise_var, True
         self.edits += 1
 
-    def since(self, first: float) -> slice | NDArray[np.intp]:
-        """The rows of rounds from a first one on: a slice where rounds never decrease."""
-        rounds = self.rounds
+    def since(self, first: float, end: int | None = None) -> slice | NDArray[np.intp]:
+        """The rows before ``end`` of rounds from a first one on: a slice where rounds increase."""
+        rounds = self.rounds[:end]
         if not self._ordered:
             return np.flatnonzero(rounds >= first)
-        return slice(0 if first == -np.inf else int(np.searchsorted(rounds, first)), self.size)
+        return slice(0 if first == -np.inf else int(np.searchsorted(rounds, first)), len(rounds))
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
@@ -164,10 +165,10 @@ class Data:
     def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
         points, ends = np.asarray(state["points"]), [whole(end, "end") for end in state["ends"]]
-        rewards, rounds, times = (np.asarray(state[name], dtype=np.float64) for name in NUMBERS)
-        noise = state["noise_var"]
-        lengths = {len(points), len(rewards), len(rounds), len(times), max([0, *ends])}
-        if len(lengths) > 1 or ends != sorted(set(ends)):
+        rewards, rounds, times = (finite_array(state[name], name, 1) for name in NUMBERS)
+        self._domain.observations(points, rewards)
+        noise = None if state["noise_var"] is None else own_noise(state["noise_var"], len(points))
+        if {len(rounds), len(times), max([0, *ends])} != {len(points)} or ends != sorted(set(ends)):
             raise ValueError("the columns of the data have different lengths")
         self.clear()
         start = 0

@@ -13,7 +13,7 @@ from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Points, State, whole
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.posterior import ArmPosterior, Posterior
+from gpbandits_env.gp.posterior import Posterior
 from gpbandits_env.gp.temporal import epsilon_per
 
 # Data whose correlation with the present is below this have no effect.
@@ -43,6 +43,7 @@ class Conditioned:
         posterior: the posterior at the present time.
         model: the model.
         winsorize: the map of rewards before the posterior receives them; None for the identity.
+        first_round: the earliest round that counts; infinite without any.
         best_reward: the largest reward that counts; -inf without any.
         best_given: the same reward as the posterior received it.
     """
@@ -56,27 +57,27 @@ class Conditioned:
         model: Model,
     ) -> None:
         self._data, self._keep, self._mapped, self._make = data, keep, mapped, make
-        self.model, self.posterior = model, make(model)
+        self.reset(model)
+
+    def reset(self, model: Model) -> None:
+        """Return to the prior of a model, before round 1; the data are dropped already."""
+        self.model, self.posterior = model, self._make(model)
         self.winsorize: Callable[[Array], Array] | None = None
         self._begin()
 
     def _begin(self) -> None:
         """Hold no row; the posterior is at its prior."""
-        # The arrivals that were looked at, and those that were learned in one call.
-        self._arrivals, self._together = 0, 0
-        self._oldest, self.best_reward, self.best_given = math.inf, -math.inf, -math.inf
-        self._now, self._edits = START, self._data.edits
+        self._arrivals, self._now, self._edits = 0, START, self._data.edits
+        self.first_round, self.best_reward, self.best_given = math.inf, -math.inf, -math.inf
+        # The calls since the last start from the prior: to which time it passed, and after how many
+        # arrivals. Those before the first time were learned together, later ones one by one.
+        self._passed: list[tuple[int, float]] = [(0, START)]
         # Whether data age with time.
         self.ages = self.model.epsilon > 0.0 or self.posterior.ages
 
     def given(self, rewards: Array) -> Array:
         """The rewards as the posterior receives them."""
         return rewards if self.winsorize is None else self.winsorize(rewards)
-
-    @property
-    def first_round(self) -> float:
-        """The earliest round of a row that the posterior holds; infinite without any."""
-        return self._oldest
 
     def at(self, t: int, time: float, arrived: Arrived | None = None) -> None:
         """Bring the posterior to the beginning of round t, at a time.
@@ -89,7 +90,7 @@ class Conditioned:
         """
         data, keep = self._data, self._keep
         first = keep.first(t) if keep.forgets else keep.stage
-        if first > self._oldest or data.edits != self._edits or self._mapped.moves:
+        if first > self.first_round or data.edits != self._edits or self._mapped.moves:
             self._anew(t, time)
             return
         new = data.arrivals - self._arrivals
@@ -97,11 +98,11 @@ class Conditioned:
             round_, points, rewards, noise_var = arrived
             self._arrivals += 1
             self._learn(points, rewards, noise_var)
-            if round_ < self._oldest:
-                self._oldest = round_
+            if round_ < self.first_round:
+                self.first_round = round_
         elif not new:
             self.posterior.rollback()
-        elif not self._append(first):
+        elif not self._append(first, data.arrivals):
             self._anew(t, time)
             return
         if self.ages:
@@ -122,12 +123,11 @@ class Conditioned:
             self.posterior = self._make(model)
         self._anew(t, time)
 
-    def _append(self, first: float) -> bool:
-        """Learn the new rows that count; whether that is possible: none is of an earlier time."""
+    def _append(self, first: float, until: int) -> bool:
+        """Learn new arrivals that count; whether that is possible: none is of an earlier time."""
         data, ends = self._data, self._data.ends
         held = ends[self._arrivals - 1] if self._arrivals else 0
-        for start, end in pairwise([held, *ends[self._arrivals :]]):
-            self._arrivals += 1
+        for start, end in pairwise([held, *ends[self._arrivals : until]]):
             round_ = data.rounds.item(start)
             if round_ >= first:
                 if self.ages:
@@ -136,20 +136,23 @@ class Conditioned:
                         return False
                     self._pass(time)
                 self._learn_rows(slice(start, end))
-                self._oldest = min(self._oldest, round_)
+                self.first_round = min(self.first_round, round_)
+            self._arrivals += 1
         return True
 
-    def _anew(self, t: int, time: float) -> None:
-        """Condition an empty posterior on all rows that count."""
-        data, rows = self._data, self._data.since(self._keep.first(t))
+    def _anew(self, t: int, time: float, arrivals: int | None = None) -> None:
+        """Condition an empty posterior on what counts, also only of the first arrivals."""
+        data = self._data
+        arrivals = data.arrivals if arrivals is None else arrivals
+        rows = data.since(self._keep.first(t), data.ends[arrivals - 1] if arrivals else 0)
         if self._mapped.moves:
-            self._move(t)
+            self._mapped.reach(t, data.points[rows], data.rewards[rows])
+            self.posterior = self._make(self.model)
         self.posterior.forget()
         self._begin()
-        self._arrivals = self._together = data.arrivals
-        rounds = data.rounds[rows]
-        if len(rounds):
-            self._oldest = float(rounds.min())
+        if self.ages:
+            rows = self._by_age(rows, time)
+        if self._hold(rows):
             if self.ages:
                 self._learn_by_time(rows, time)
             elif data.noise_of(rows) is None:
@@ -158,48 +161,51 @@ class Conditioned:
                 self._learn_rows(rows)
         if self.ages:
             self._pass(time)
+        self._arrivals, self._passed = arrivals, [(arrivals, time)]
 
-    def _move(self, t: int) -> None:
-        """Let a map that changes with the round be that of round t."""
-        rows = self._data.since(self._keep.first(t))
-        self._mapped.reach(t, self._data.points[rows], self._data.rewards[rows])
-        self.posterior = self._make(self.model)
+    def _by_age(self, rows: slice | NDArray[np.intp], time: float) -> NDArray[np.intp]:
+        """The rows, oldest first, without those that have no effect at a time."""
+        times, epsilon = self._data.times, self.model.epsilon
+        every = np.arange(len(times))[rows]
+        every = every[np.argsort(times[every], kind="stable")]
+        if self.posterior.ages:
+            return every
+        age = 2.0 * math.log(GONE) / math.log(1.0 - epsilon) if epsilon < 1.0 else 0.0
+        return every[times[every] >= time - 1.0 - age]
 
-    def _learn_by_time(self, rows: slice | NDArray[np.intp], time: float) -> None:
+    def _hold(self, rows: slice | NDArray[np.intp]) -> bool:
+        """Note what is asked of the rows that the posterior holds; whether there are any."""
+        rounds, rewards = self._data.rounds[rows], self._data.rewards[rows]
+        if len(rewards):
+            self.first_round, self.best_reward = float(rounds.min()), float(rewards.max())
+            self.best_given = float(self.given(rewards).max())
+        return len(rewards) > 0
+
+    def _learn_by_time(self, rows: NDArray[np.intp], time: float) -> None:
         """Learn rows in one call for each time, oldest first, and let time pass until the last."""
-        data, epsilon = self._data, self.model.epsilon
-        every = np.arange(data.size)[rows]
-        every = every[np.argsort(data.times[every], kind="stable")]
-        if not self.posterior.ages:
-            age = 2.0 * math.log(GONE) / math.log(1.0 - epsilon) if epsilon < 1.0 else 0.0
-            every = every[data.times[every] >= time - 1.0 - age]
-        times, first = np.unique(data.times[every], return_index=True)
+        times, first = np.unique(self._data.times[rows], return_index=True)
         if self.posterior.ages:
             self._now = min(START, float(times[0]))
-            for now, part in zip(times.tolist(), np.split(every, first[1:]), strict=True):
+            for now, part in zip(times.tolist(), np.split(rows, first[1:]), strict=True):
                 self._pass(now)
                 self._learn_rows(part)
         else:
             passed = np.diff([*times, time]).tolist()
-            decays = [epsilon_per(dt, epsilon) for dt in passed]
-            self._replay(every, first.tolist(), decays)
+            self._replay(
+                rows, first.tolist(), [epsilon_per(dt, self.model.epsilon) for dt in passed]
+            )
             self._now = time
 
     def _replay(
         self, rows: slice | NDArray[np.intp], starts: Sequence[int], decays: Sequence[float]
     ) -> None:
         """Learn rows in parts, with the decay after each; in a box by one factorization."""
-        points, rewards = (
-            self._mapped.coordinates(self._data.points[rows]),
-            self._data.rewards[rows],
-        )
-        given, parts = self.given(rewards), pairwise([*starts, len(rewards)])
+        points = self._mapped.coordinates(self._data.points[rows])
+        given = self.given(self._data.rewards[rows])
         self.posterior.replay(
             (points[start:end], given[start:end], epsilon)
-            for (start, end), epsilon in zip(parts, decays, strict=True)
+            for (start, end), epsilon in zip(pairwise([*starts, len(given)]), decays, strict=True)
         )
-        self.best_reward = float(rewards.max(initial=-math.inf))
-        self.best_given = float(given.max(initial=-math.inf))
 
     def _learn_rows(self, rows: slice | NDArray[np.intp]) -> None:
         data = self._data
@@ -220,47 +226,30 @@ class Conditioned:
         if elapsed > 0.0:
             self.posterior.drift(self.model.epsilon, elapsed)
             self._now = time
-
-    def reset(self, model: Model) -> None:
-        """Return to the prior of a model, before round 1; the data are dropped already."""
-        self.model, self.winsorize = model, None
-        self.posterior = self._make(model)
-        self._begin()
+            self._passed.append((self._arrivals, time))
 
     def snapshot(self) -> State:
         """What does not follow from the data, as a copy in plain data."""
-        own = {"arrivals": self._arrivals, "together": self._together, "now": self._now}
-        best = {"oldest": self._oldest, "best_reward": self.best_reward}
-        return own | best | {"posterior": None if self._follows else self.posterior.snapshot()}
-
-    @property
-    def _follows(self) -> bool:
-        """Whether a posterior on arms follows from the data: they may take far less storage."""
-        exact = isinstance(self.posterior, ArmPosterior) and not self.posterior.hallucinated
-        return exact and not self.ages and not self._keep.forgets and not self._mapped.moves
+        return {"passed": list(self._passed), "drawn": self.posterior.drawn}
 
     def restore(
         self, state: State, model: Model, winsorize: Callable[[Array], Array] | None, t: int
     ) -> None:
-        """Return to the state of a snapshot, after the data, the model and the other parts."""
+        """Learn the data again by the calls before a snapshot, for the same last digits."""
+        data, first = self._data, self._keep.first(t)
+        passed = [
+            (whole(arrivals, "arrivals", 0, data.arrivals), float(time))
+            for arrivals, time in state["passed"]
+        ]
         self.reset(model)
-        data, self.winsorize = self._data, winsorize
-        last, together = (whole(state[key], key, 0) for key in ("arrivals", "together"))
-        if not together <= last <= data.arrivals:
-            raise ValueError("the snapshot holds more than there are data")
-        if state["posterior"] is None:  # repeat the calls
-            first, ends = self._keep.first(t), [0, *data.ends]
-            rows = np.flatnonzero(data.rounds[: ends[together]] >= first)
-            if len(rows):
-                self._learn_rows(rows)
-            for start, end in pairwise(ends[together : last + 1]):
-                if data.rounds[start] >= first:
-                    self._learn_rows(slice(start, end))
-        else:
-            if self._mapped.moves:
-                self._move(t)
-            self.posterior.restore(state["posterior"])
-        self._arrivals, self._together = last, together
-        self._oldest, self.best_reward = float(state["oldest"]), float(state["best_reward"])
-        self.best_given = float(self.given(np.array([self.best_reward]))[0])
-        self._now, self._edits = float(state["now"]), data.edits
+        self.winsorize = winsorize
+        if state["drawn"] is not None:
+            self._hold(data.since(first))
+            self._arrivals, self._passed = data.arrivals, passed
+            self.posterior.draw_as(state["drawn"])
+            return
+        self._anew(t, passed[0][1], passed[0][0])
+        for arrivals, time in passed[1:]:
+            self._append(first, arrivals)
+            self._pass(time)
+        self._append(first, data.arrivals)

@@ -62,7 +62,7 @@ class Failures:
     def _forget(self) -> None:
         self._labels: Array = np.empty(0)
         self._points: Points = np.empty(0)
-        self._due = 0
+        self._due, self._fitted = 0, 0
         chance = CHANCE if self.kind == "auto" else 0.0
         self._learned = SignModel.prior(self._space.groups, chance)
         self._posterior: Posterior  # from the first fit on
@@ -84,11 +84,7 @@ class Failures:
             self._fit()
             self._due = n + max(EVERY, int(GROWTH * n))
             return
-        for at, label in zip(points, labels, strict=True):
-            moments = self._posterior.moments(at[None])
-            self._posterior.condition(
-                at[None], *site(*moments, np.array([label]), self._learned.chance)
-            )
+        self._add(points, labels)
 
     def learn_anew(self, records: Sequence[Record]) -> None:
         """Forget all evaluations, and observe these."""
@@ -126,12 +122,23 @@ class Failures:
 
     def _fit(self) -> None:
         unit = self._space.domain.points(self._points)
-        self._learned = self._learned.fitted(unit, self._labels)
-        self._posterior = self._prior()
-        self._posterior.condition(self._points, *self._learned.targets(unit, self._labels))
+        self._learned, self._fitted = self._learned.fitted(unit, self._labels), len(unit)
+        self._condition()
 
-    def _prior(self) -> Posterior:
-        return posterior_for(self._space.domain, self._learned.kernel, 1.0, self._learned.mean)
+    def _condition(self) -> None:
+        """Condition on the evaluations of the last fit, and then on those after it one by one."""
+        model, n = self._learned, self._fitted
+        self._posterior = posterior_for(self._space.domain, model.kernel, 1.0, model.mean)
+        targets = model.targets(self._space.domain.points(self._points[:n]), self._labels[:n])
+        self._posterior.condition(self._points[:n], *targets)
+        self._add(self._points[n:], self._labels[n:])
+
+    def _add(self, points: Points, labels: Array) -> None:
+        for at, label in zip(points, labels, strict=True):
+            moments = self._posterior.moments(at[None])
+            self._posterior.condition(
+                at[None], *site(*moments, np.array([label]), self._learned.chance)
+            )
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
@@ -142,7 +149,7 @@ class Failures:
             "points": self._points.copy(),
             "labels": self._labels.copy(),
             "due": self._due,
-            "posterior": self._posterior.snapshot(),
+            "fitted": self._fitted,
         }
 
     def restore(self, state: State) -> None:
@@ -155,7 +162,7 @@ class Failures:
         self._labels = np.array(finite_array(state["labels"], "labels", 1))
         self._points = np.array(self._space.domain.check(state["points"]))
         self._due = whole(state["due"], "due", 0)
-        self._posterior = self._prior()
-        self._posterior.restore(state["posterior"])
         if len(self._points) != len(self._labels):
             raise InvalidInput("the model of failures must have one label per evaluation")
+        self._fitted = whole(state["fitted"], "fitted", 1, len(self._labels))
+        self._condition()

@@ -1,19 +1,17 @@
 """A Gaussian-process posterior on a finite set of arms, updated one observation at a time."""
 
 import math
-from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import LARGEST, Array, IntArray, State, flag, frozen, positive, whole
+from gpbandits_env.arrays import LARGEST, Array, IntArray, State, frozen, positive, whole
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp import threads
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.posterior.covariances import one_per_arm
-from gpbandits_env.gp.posterior.posterior import Layout, Posterior, amount, check_state, count, gain
+from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.states import TemporalStates
 from gpbandits_env.gp.posterior.whitening import BLOCK, each_noise, observed_gain, whitener
@@ -58,20 +56,6 @@ class ArmPosterior(Posterior):
     """
 
     hallucinated: bool
-    STATE: ClassVar[Mapping[str, Layout]] = {
-        "mean": ("n",),
-        "var": ("n",),
-        "counts": ("n",),
-        "kept_var": ("n",),
-        "size": count,
-        "kept": "t",
-        "since_refresh": count,
-        "jitter": amount,
-        "kept_jitter": amount,
-        "static": flag,
-        "hallucinated": flag,
-        "information_gain": gain,
-    }
 
     def __init__(
         self,
@@ -162,31 +146,6 @@ class ArmPosterior(Posterior):
         self.jitter, self.information_gain = 0.0, 0.0
         self._static, self.hallucinated = True, False
         self._kept, self._kept_jitter = 0, 0.0
-
-    def snapshot(self) -> State:
-        state = {**self._representation.snapshot(), **super().snapshot()}
-        if not self.hallucinated:  # remains of earlier hallucinations are not part of the state
-            state |= {"kept": 0, "kept_var": np.zeros(self._n), "kept_jitter": 0.0}
-        return state
-
-    def restore(self, state: State) -> None:
-        inside = self._representation
-
-        def alike(value: object, _: str) -> None:
-            if not isinstance(value, str) or value != inside.name:
-                raise InvalidInput(
-                    f"this posterior has the representation {inside.name!r}, but the snapshot has "
-                    f"{shown(value)}"
-                )
-
-        entries = {"representation": alike, **inside.GROWN, **inside.STATE, **self.STATE}
-        check_state(state, entries, n=self._n, w=inside.width)
-        inside.restore(state)
-        self.put(state)
-        self._follow_growth()
-        # Some rewards may have had less noise than the others.
-        if not self._static or self._counts.sum() > self.size:
-            self._positive_for = 0.0
 
     def _bound_noise(self, level: float) -> None:
         """Set what is added to the noise where the largest prior variance is ``level``.

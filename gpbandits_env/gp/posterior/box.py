@@ -1,25 +1,22 @@
 """A Gaussian-process posterior at any point of a box, updated one observation at a time."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
-from functools import cached_property, partial
-from itertools import pairwise
-from typing import ClassVar
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, State, finite_array, flag, positive, whole
+from gpbandits_env.arrays import Array, State, finite_array, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.kernels.columns import Columns
 from gpbandits_env.gp.linalg import cholesky
 from gpbandits_env.gp.posterior.paths import Paths, seen_by
-from gpbandits_env.gp.posterior.posterior import Layout, Posterior, amount, check_state, count, gain
+from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.whitening import (
     BLOCK,
-    TOGETHER,
     BoxData,
     Predictor,
     Whitening,
@@ -40,8 +37,6 @@ LEAST_NOISE = 1e-10
 FADED = 1e-8
 # Dropping needs a new factor, so it waits for this many points, and for a quarter of all points.
 FEWEST_DROPPED, PART_DROPPED = 32, 0.25
-# A snapshot that reserves storage for more points than this (34 GB) raises an error.
-MOST_RESERVED = 2**16
 # Results that are valid until the state changes.
 WORKED_OUT = ("predictor", "_columns")
 # Up to this many points, a joint draw always factorizes the covariance.
@@ -75,14 +70,6 @@ class BoxPosterior(Posterior):
 
     prior_mean: float
     takes_noise = True
-    STATE: ClassVar[Mapping[str, Layout]] = {
-        "size": count,
-        "jitter": amount,
-        "information_gain": gain,
-        "hallucinated": flag,
-        "kept": "t",
-        "kept_jitter": amount,
-    }
 
     def __init__(
         self, box: Box, kernel: Kernel, noise_var: float, prior_mean: ArrayLike = 0.0
@@ -102,7 +89,7 @@ class BoxPosterior(Posterior):
         least = LEAST_NOISE * float(kernel.diagonal(corners).max())
         self._least_noise = max(least, np.finfo(float).tiny)
         self._data, self._whitening = BoxData(box.dim), Whitening()
-        self.version, self._hallucinated = 0, False
+        self.version = 0
         self.forget()
 
     @property
@@ -127,16 +114,16 @@ class BoxPosterior(Posterior):
 
     def hallucinate(self, points: ArrayLike) -> None:
         x = self.box.check(points)
-        if not self._hallucinated:
-            self._hallucinated = True
-            self._kept, self._kept_jitter = self._data.count, self.jitter
+        if self._kept is None:
+            self._kept = copy(self._whitening), self.jitter
         self._append(x, None)
 
     def rollback(self) -> None:
-        if self._hallucinated:
-            self._truncate(self._kept)
-            self.jitter, self._hallucinated = self._kept_jitter, False
-            self._kept, self._kept_jitter = 0, 0.0
+        if self._kept is not None:
+            # Also its storage, because rounding depends on the memory layout.
+            self._whitening, self.jitter = self._kept
+            self._data.count, self._kept = self._whitening.count, None
+            self._changed()
 
     def moments(self, points: ArrayLike) -> tuple[Array, Array]:
         """Posterior mean and variance (n,) at points (n, d), also outside the box; memory O(n).
@@ -275,54 +262,13 @@ class BoxPosterior(Posterior):
         return draws
 
     def forget(self) -> None:
-        self._truncate(0)
+        self._drop()
         self.size, self.jitter, self.information_gain = 0, 0.0, 0.0
-        self._hallucinated, self._kept, self._kept_jitter = False, 0, 0.0
-
-    def snapshot(self) -> State:
-        room = {"reserved": self._whitening.reserved}
-        return {**self._data.snapshot(), **room, **super().snapshot()}
-
-    def restore(self, state: State) -> None:
-        """See `Posterior`; W is computed again as it was computed before, at about the same cost.
-
-        Where all observations came one by one, that is O(t^3).
-        """
-        room: dict[str, Layout] = {"reserved": partial(whole, minimum=0, maximum=MOST_RESERVED)}
-        entries = {**BoxData.GROWN, **BoxData.STATE, **room, **self.STATE}
-        check_state(state, entries, d=self.box.dim)
-        new = copy(self)
-        new._repeat(state)
-        new.put(state)
-        self.__dict__.update(new.__dict__)
-        self._changed()
-
-    def _repeat(self, state: State) -> None:
-        """Extend W as it was extended before a checked snapshot; see `BoxData.begun`."""
-        begun, room, kept = state["begun"], int(state["reserved"]), int(state["kept"])
-        together = int(np.count_nonzero(begun < 0.0))
-        ends = [*np.flatnonzero(begun > 0.0).tolist(), len(begun)]
-        fits = ends[0] == together and (begun[:together] == TOGETHER).all()
-        if not fits or begun.max(initial=0.0) > room:
-            raise InvalidInput("snapshot entry 'begun' does not say how the data were added")
-        self._data, self._whitening, self._hallucinated = BoxData(self.box.dim), Whitening(), False
-        self._data.restore(state)
-        self._data.count = together
-        self._refactor()
-        for start, stop in pairwise(ends):
-            if state["hallucinated"] and start >= kept:
-                self._hallucinated, self._kept = True, kept
-            self._whitening.reserve(int(begun[start]))
-            self._data.clock = state["stamps"].item(start)
-            new = (state[key][start:stop] for key in ("points", "rewards", "noise"))
-            self._append(*new)
-        self._whitening.reserve(room)
-        self._data.put(state)
 
     @property
     def _n_observed(self) -> int:
         """The number of observed points; they come before the hallucinated ones."""
-        return self._kept if self._hallucinated else self._data.count
+        return self._data.count if self._kept is None else self._kept[0].count
 
     @cached_property
     def _exact_features(self) -> BoxSampler | None:
@@ -383,7 +329,6 @@ class BoxPosterior(Posterior):
                     if fade is not None:
                         cross *= fade
                 data.extend(x[part], 0.0 if rewards is None else rewards[part], own[part])
-                data.begun[self._whitening.count] = self._whitening.reserved
                 self._grow(cross, self.kernel(x[part], x[part]))
                 self._changed()
 
@@ -397,14 +342,14 @@ class BoxPosterior(Posterior):
         jitter = float((used - noise).max(initial=0.0))
         try:
             left, corner, pivots = self._whitening.extend(cross, gram, 0.5 * float(used.min()))
-            if not self._hallucinated:
+            if self._kept is None:
                 gaps = data.rewards[part] - self.prior_mean - left @ data.beta[:old]
                 data.beta[part] = corner @ gaps
         except np.linalg.LinAlgError:
             pivots, more = self._factorized(part.stop)
             jitter, pivots = jitter + more, pivots[part]
         self.jitter = max(self.jitter, jitter)
-        if self._hallucinated:
+        if self._kept is not None:
             return
         for before, own in zip((pivots - used).tolist(), noise.tolist(), strict=True):
             self.information_gain += observed_gain(before, own)
@@ -423,17 +368,17 @@ class BoxPosterior(Posterior):
         gram.flat[:: count + 1] += np.maximum(noise, self._least_noise)
         lower, jitter = cholesky(gram, "the covariance of the observed points")
         white = np.tril(np.linalg.inv(lower))
-        if self._hallucinated:  # `rollback` must be exact
-            white[: self._kept, : self._kept] = self._whitening.matrix[: self._kept, : self._kept]
-        else:
+        if self._kept is None:
             data.beta[:count] = white @ (data.rewards[:count] - self.prior_mean)
+        else:  # hallucinated points leave the mean as it is
+            kept = self._kept[0].matrix
+            white[: len(kept), : len(kept)] = kept
         self._whitening = Whitening(white, self._whitening.reserved)
         return lower.diagonal() ** 2, jitter
 
     def _refactor(self) -> None:
         """Recompute W and the quantities that depend on it."""
         data, self._whitening = self._data, Whitening()
-        data.begun[:] = TOGETHER
         with OneThread():
             for start in range(0, data.count, BLOCK):
                 part = slice(start, min(start + BLOCK, data.count))
@@ -452,7 +397,7 @@ class BoxPosterior(Posterior):
         """Let time pass; return whether points were dropped, so that W must be recomputed."""
         data = self._data
         if epsilon == 1.0:
-            self._truncate(0)
+            self._drop()
         elif epsilon and data.count:
             data.clock -= dt * log_decay(epsilon)
             dead = data.faded(FADED)
@@ -461,12 +406,11 @@ class BoxPosterior(Posterior):
                 return True
         return False
 
-    def _truncate(self, n: int) -> None:
-        """Return exactly to the first ``n`` points."""
-        self._data.count = n
-        if n == 0:
-            self._data.clock = 0.0
-        self._whitening.truncate(n)
+    def _drop(self) -> None:
+        """Drop all points."""
+        self._data.count, self._data.clock = 0, 0.0
+        # What `rollback` returns to: W and the jitter before hallucinated points; None without any.
+        self._whitening, self._kept = Whitening(), None
         self._changed()
 
     def _changed(self) -> None:

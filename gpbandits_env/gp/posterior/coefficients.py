@@ -4,13 +4,9 @@ The rows are W = cov(xi, f(arm)) / s, which are folded into the covariance P of 
 O(r^2 + n r), or less if F has structure, for every t.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.gp.posterior.posterior import Layout
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import Factor, MatrixFactor
@@ -25,12 +21,6 @@ class Coefficients(Representation):
 
     name = "coefficients"
     FADED = 1e-4
-    STATE: ClassVar[Mapping[str, Layout]] = {
-        **Representation.STATE,
-        "coefficients": ("w",),
-        "coefficient_covariance": ("w", "w"),
-    }
-    GROWN: ClassVar[Mapping[str, Layout]] = {**Representation.GROWN, "surprises": ("t",)}
 
     def __init__(self, factor: Factor, fold_every: int = FOLD_EVERY) -> None:
         rank = factor.rank

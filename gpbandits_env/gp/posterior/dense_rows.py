@@ -5,14 +5,12 @@ step costs O(t n) until t reaches `first_fold`; then, and every `fold_every` row
 subtracted from an n x n matrix, and the cost no longer grows.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, State, whole
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.gp.posterior.covariances import PriorCovariance
-from gpbandits_env.gp.posterior.posterior import Layout
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import sampler_for
@@ -25,11 +23,6 @@ class DenseRows(Representation):
 
     name = "rows"
     FADED = 1e-8
-    GROWN: ClassVar[Mapping[str, Layout]] = {
-        **Representation.GROWN,
-        "base": [("w", "w"), (0, 0)],
-        "due": whole,
-    }
 
     def __init__(
         self, prior: PriorCovariance, noise_var: float, first_fold: int, fold_every: int
@@ -96,15 +89,6 @@ class DenseRows(Representation):
     def clear(self) -> None:
         super().clear()
         self._base, self.due = None, self._first_fold
-
-    def snapshot(self) -> State:
-        base = np.empty((0, 0)) if self._base is None else self._base.copy()
-        return {**super().snapshot(), "base": base, "due": self.due}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._base = np.array(state["base"]) if state["base"].size else None
-        self.due = int(state["due"])
 
     def _known(self, arms: Any) -> Array:
         """Rows of the base: (n,), not to be written to, or a new array (k, n)."""

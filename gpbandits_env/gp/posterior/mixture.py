@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, Points, State, positive, share, whole
+from gpbandits_env.arrays import Array, IntArray, Points, positive, share, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import log_density
 from gpbandits_env.gp.posterior.arms import ArmPosterior
-from gpbandits_env.gp.posterior.posterior import Layout, Posterior, check_state, count
+from gpbandits_env.gp.posterior.posterior import Posterior
 
 # The smallest variance of a prediction, relative to the largest prior variance.
 LEAST = 1e-12
@@ -170,25 +170,6 @@ class MixturePosterior(Posterior):
             part.posterior.forget()
         self._log_weights[:] = 0.0
         self.restarts = 0
-
-    def snapshot(self) -> State:
-        own = {"log_weights": self._log_weights.copy(), "restarts": self.restarts}
-        return own | {f"part {i}": p.posterior.snapshot() for i, p in enumerate(self.parts)}
-
-    def restore(self, state: State) -> None:
-        entries: dict[str, Layout] = {"log_weights": (len(self.parts),), "restarts": count}
-        names = [f"part {i}" for i in range(len(self.parts))]
-        check_state(state, entries | dict.fromkeys(names, lambda value, name: None))
-        before = [part.posterior.snapshot() for part in self.parts]
-        try:
-            for part, name in zip(self.parts, names, strict=True):
-                part.posterior.restore(state[name])
-        except InvalidInput:
-            for part, kept in zip(self.parts, before, strict=True):
-                part.posterior.restore(kept)
-            raise
-        self._log_weights[:] = state["log_weights"]
-        self.restarts = int(state["restarts"])
 
     def _averaged(self, values: Sequence[Array]) -> Array:
         total = np.zeros_like(values[0])

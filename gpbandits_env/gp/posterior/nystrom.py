@@ -13,20 +13,18 @@ Section 3 and Algorithm 1.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, State, frozen, positive, whole
+from gpbandits_env.arrays import Array, IntArray, State, finite_array, frozen, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.kernels.kernel import hyper
 from gpbandits_env.gp.posterior.covariances import check_prior, one_per_arm, prior_covariance
-from gpbandits_env.gp.posterior.posterior import Layout, Posterior, amount, check_state
+from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.threads import OneThread
 
@@ -37,6 +35,8 @@ QBAR = 5.0
 # relative eigenvalue v by about 1e-16 / v. Compared with 60 digits (1000 arms, neighbors in the
 # dictionary), errors are mostly below 1e-8, and at worst 7e-5 in the mean and 5e-7 in the variance.
 CUT_OFF = 1e-13
+# What depends on the dictionaries that were drawn, with the data that it is a part of.
+DRAWN = ("_counts", "_sums", "_copies", "_sampling_var")
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,6 @@ class NystromPosterior(Posterior):
     """
 
     prior_mean: Array
-    STATE: ClassVar[Mapping[str, Layout]] = {
-        "counts": ("n",),
-        "sums": ("n",),
-        "copies": ("n",),
-        "sampling_var": ("n",),
-        "information_gain": amount,
-    }
 
     def __init__(
         self,
@@ -109,8 +102,7 @@ class NystromPosterior(Posterior):
         self._counts, self._sums, self._copies = np.zeros((3, arms.size))
         self._sampling_var = np.empty(arms.size)
         self._solved: Solution | None = None
-        # The hallucinated arms, their rows as in `ArmPosterior`, and the variance given these arms.
-        self._pending: list[int] = []
+        # The rows of hallucinated arms as in `ArmPosterior`, and the variance given these arms.
         self._rows: list[Array] = []
         self._given: Array | None = None
         self.forget()
@@ -166,11 +158,10 @@ class NystromPosterior(Posterior):
             given -= row * row
             np.maximum(given, 0.0, out=given)
             self._rows.append(row)
-            self._pending.append(arm)
         self._given = given
 
     def rollback(self) -> None:
-        self._rows, self._pending, self._given = [], [], None
+        self._rows, self._given = [], None
 
     def covariance(self, points: ArrayLike) -> Array:
         indices = self.arms.check(points)
@@ -193,17 +184,21 @@ class NystromPosterior(Posterior):
         self.rollback()
         self._redrawn()
 
-    def snapshot(self) -> State:
-        return {**super().snapshot(), "pending": np.array(self._pending, dtype=np.float64)}
+    @property
+    def drawn(self) -> State:
+        gain = np.array(self.information_gain)
+        return {name: getattr(self, name).copy() for name in DRAWN} | {"information_gain": gain}
 
-    def restore(self, state: State) -> None:
-        check_state(state, {**self.STATE, "pending": ("p",)}, n=self.arms.size)
-        pending = self.arms.check(state["pending"].astype(np.int64))
+    def draw_as(self, state: State) -> None:
+        shape = self._counts.shape
+        found = {name: finite_array(state[name], name) for name in (*DRAWN, "information_gain")}
+        if any(found[name].shape != shape for name in DRAWN):
+            raise InvalidInput(f"the arrays of a Nystrom posterior must have shape {shape}")
         self.rollback()
-        self.put(state)
+        for name in DRAWN:
+            getattr(self, name)[:] = found[name]
+        self.information_gain = float(found["information_gain"])
         self._redrawn()
-        if len(pending):
-            self.hallucinate(pending)
 
     def drift(self, epsilon: float, dt: float) -> None:
         raise InvalidInput(

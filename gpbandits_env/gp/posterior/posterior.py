@@ -1,64 +1,19 @@
-"""The interface of all posteriors, for every domain and representation.
+"""The interface of all posteriors, for every domain and representation."""
 
-The entries of a state are declared once; copies and checks of snapshots follow from that.
-"""
-
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
-from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Points, State, mapping, own_noise, positive, share, whole
+from gpbandits_env.arrays import Array, Points, State, own_noise, positive, share
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.temporal import TemporalKernel
 
-# The check of an entry: a function of value and name; one or several shapes of an array, in which
-# a letter is the same size everywhere; or a letter, for an integer up to that size.
-Shape: TypeAlias = tuple[Any, ...]
-Layout: TypeAlias = Callable[[Any, str], object] | Shape | list[Shape] | str
 
-
-# An integer, or a number, at least 0.
-count, amount = partial(whole, minimum=0), partial(positive, zero=True)
-
-
-def gain(value: float, name: str) -> float:
-    """An amount that may be infinite, such as the information gain without noise."""
-    return math.inf if value == math.inf else amount(value, name)
-
-
-class Stateful:
-    """An object whose state is some of its attributes; arrays are restored in place."""
-
-    STATE: ClassVar[Mapping[str, Layout]] = {}
-
-    def snapshot(self) -> State:
-        """The state as a plain dict of arrays, numbers and strings, all of them copies."""
-        values = {key: vars(self)[self._attribute(key)] for key in self.STATE}
-        return {k: copy(v) for k, v in values.items()}
-
-    def put(self, state: State) -> None:
-        """Set the state to the entries of a checked snapshot."""
-        for key in self.STATE:
-            name = self._attribute(key)
-            now = vars(self)[name]
-            if isinstance(now, np.ndarray):
-                now[:] = state[key]
-            else:
-                setattr(self, name, type(now)(state[key]))
-
-    def _attribute(self, key: str) -> str:
-        return f"_{key}" if f"_{key}" in vars(self) else key
-
-
-class Posterior(Stateful, ABC):
+class Posterior(ABC):
     r"""The posterior of f ~ GP(m, k) given noisy observations y_i = f(x_i) + noise.
 
     .. math::
@@ -225,47 +180,15 @@ class Posterior(Stateful, ABC):
     def forget(self) -> None:
         """Return to the prior: no data, no jitter, no information gain."""
 
-    @abstractmethod
-    def restore(self, state: State) -> None:
-        """Return to a snapshot of this posterior, or of one with the same arguments.
+    @property
+    def drawn(self) -> State | None:
+        """A copy of the state if it depends on random draws; None if it follows from the calls."""
+        return None
+
+    def draw_as(self, state: State) -> None:
+        """Return to a state of `drawn`.
 
         Raises:
-            InvalidInput: the snapshot does not fit. The posterior is unchanged.
+            InvalidInput: it does not fit. The posterior is unchanged.
         """
-
-
-def check_state(state: State, entries: Mapping[str, Layout], **sizes: int) -> None:
-    """Check that a snapshot has exactly these entries, each as declared; some sizes are known.
-
-    Raises:
-        InvalidInput: an entry is missing, unknown or not as declared, or it is no mapping.
-    """
-    if set(mapping(state, "a snapshot")) != set(entries):
-        got = sorted(map(str, state))
-        raise InvalidInput(f"a snapshot of this posterior has entries {sorted(entries)}, got {got}")
-    for key, entry in entries.items():
-        name, value = f"snapshot entry {key!r}", state[key]
-        if isinstance(entry, str):
-            whole(value, name, 0, sizes[entry])
-        elif callable(entry):
-            entry(value, name)
-        else:
-            _check_array(value, name, entry if isinstance(entry, list) else [entry], sizes)
-
-
-def _check_array(value: Any, name: str, shapes: list[Shape], sizes: dict[str, int]) -> None:
-    """Check for finite numbers in one of the shapes, and record unknown sizes."""
-    is_array = isinstance(value, np.ndarray)
-    for shape in shapes:
-        if is_array and value.dtype == np.float64 and value.ndim == len(shape):
-            wanted = tuple(
-                sizes.setdefault(part, size) if isinstance(part, str) else part
-                for part, size in zip(shape, value.shape, strict=True)
-            )
-            if value.shape == wanted:
-                if np.isfinite(value).all():
-                    return
-                raise InvalidInput(f"{name} must be finite")
-    known = [tuple(sizes.get(part, part) for part in shape) for shape in shapes]
-    got = value.shape if is_array else type(value).__name__
-    raise InvalidInput(f"{name} must be an array of shape {known}, got {got}")
+        raise InvalidInput("this posterior draws nothing: it follows from its data")

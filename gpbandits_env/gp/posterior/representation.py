@@ -10,16 +10,14 @@ to W, and the covariance of u is base - W^T W. Rows are folded into the base now
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, State, positive
-from gpbandits_env.gp.posterior.posterior import Layout, Stateful
+from gpbandits_env.arrays import Array, IntArray
 
 
-class Representation(Stateful, ABC):
+class Representation(ABC):
     """The covariance of ``width`` coordinates given the data; ``prior_var`` (n,) is that of f.
 
     The rows are a growing block (count, width). The true rows are ``scale`` times the stored ones,
@@ -31,9 +29,6 @@ class Representation(Stateful, ABC):
     # `settle` acts from this many rows on, or once the scale is below FADED.
     due: int
     FADED: ClassVar[float]
-    STATE: ClassVar[Mapping[str, Layout]] = {"scale": positive}
-    # The layout of the growing arrays: t counts the rows, and w is their width.
-    GROWN: ClassVar[Mapping[str, Layout]] = {"births": ("t",), "rows": ("t", "w")}
 
     def __init__(self, width: int, prior_var: Array) -> None:
         self.width, self.prior_var = width, prior_var
@@ -97,23 +92,6 @@ class Representation(Stateful, ABC):
         """Return to the prior."""
         self.count, self.scale, self._root = 0, 1.0, None
         self._surprises.clear()
-
-    def snapshot(self) -> State:
-        grown = {
-            "rows": self.block[: self.count].copy(),
-            "births": self.births[: self.count].copy(),
-            "surprises": np.array(self._surprises),
-        }
-        grown = {key: value for key, value in grown.items() if key in self.GROWN}
-        return {"representation": self.name, **grown, **super().snapshot()}
-
-    def restore(self, state: State) -> None:
-        """Return to the state of a checked snapshot."""
-        self.clear()
-        self._append(state["rows"])
-        self.births[: self.count] = state["births"]
-        self._surprises = state["surprises"].tolist() if "surprises" in self.GROWN else []
-        self.put(state)
 
     def _append(self, rows: Array) -> None:
         end = self.count + len(rows)

@@ -6,13 +6,9 @@ Observations of one time are rows, as in `Coefficients`; they are folded into th
 time passes.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, State
-from gpbandits_env.gp.posterior.posterior import Layout, amount
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import Factor
@@ -39,13 +35,6 @@ class TemporalStates(Representation):
 
     name = "states"
     FADED = 0.0
-    STATE: ClassVar[Mapping[str, Layout]] = {
-        **Representation.STATE,
-        "states": ("w",),
-        "state_covariance": ("w", "w"),
-        "clock": amount,
-    }
-    GROWN: ClassVar[Mapping[str, Layout]] = {**Representation.GROWN, "surprises": ("t",)}
 
     def __init__(self, factor: Factor, temporal: TemporalKernel) -> None:
         size, rank = temporal.states, factor.rank
@@ -137,13 +126,6 @@ class TemporalStates(Representation):
         prior = self.temporal.covariance(0.0)
         self._state_covariance[:] = np.kron(prior, np.eye(self.factor.rank))
         self._look()
-
-    def restore(self, state: State) -> None:
-        self._clear_rows()
-        self.put(state)
-        self._look()
-        self._append(state["rows"])
-        self._surprises = state["surprises"].tolist()
 
     def _transition(self, epsilon: float, dt: float) -> tuple[Array, Array]:
         """The transition and the covariance of its noise, for one vector of temporal states."""

@@ -7,18 +7,17 @@ can be appended, and all points are factorized anew.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, State
+from gpbandits_env.arrays import Array
 from gpbandits_env.errors import NotPositiveDefinite
 from gpbandits_env.gp.kernels.columns import Pulled
 from gpbandits_env.gp.linalg import cholesky, symmetric_root
-from gpbandits_env.gp.posterior.posterior import Layout, Stateful, amount
 from gpbandits_env.gp.threads import OneThread
 
 # The number of observations that are processed together.
@@ -28,9 +27,8 @@ BLOCK = 64
 PIECE, FEWEST = 1 << 16, 96
 # Triangular products are computed in strips of this many columns.
 STRIP = 128
-# The quantities stored for each point of a box; the last one follows from the others.
-COLUMNS = ("rewards", "stamps", "noise", "begun", "beta")
-TOGETHER = -1.0
+# The number of quantities stored for each point of a box.
+COLUMNS = 4
 
 
 class Whitening:
@@ -67,58 +65,35 @@ class Whitening:
         corner, pivots = whitener(gram, floor)
         corner = np.tril(corner)  # removes rounding above the diagonal, which is never cleared
         if new > len(self._block):
-            self.reserve(max(new, 2 * len(self._block)))
+            size = max(new, 2 * len(self._block))
+            self._block = np.zeros((size, size))
+            self._block[:old, :old] = white
         np.matmul(-corner @ left, white, out=self._block[old:new, :old])
         self._block[old:new, old:new] = corner
         self.count = new
         return left, corner, pivots
-
-    def reserve(self, size: int) -> None:
-        """Make room for ``size`` points, if there is less."""
-        if size > len(self._block):
-            block = np.zeros((size, size))
-            block[: self.count, : self.count] = self.matrix
-            self._block = block
-
-    def truncate(self, count: int) -> None:
-        """Keep only the first ``count`` points, without changing them."""
-        self.count = count
-        if count == 0:  # the storage returns to its first size too
-            self._block = np.zeros((16, 16))
 
 
 def _column(row: int) -> Any:
     return property(lambda data: data._columns[row, : data.count])
 
 
-class BoxData(Stateful):
+class BoxData:
     """Observed points, rewards, times and whitened residuals, in storage that doubles.
 
     Time is measured by the decay of correlation: between an observation at clock c' and the
     present clock c it is multiplied by exp(c' - c). Only differences are used, so that nothing
     underflows.
 
-    W and beta are the results of a sequence of calls, and are computed from it again, bit for bit:
-    see `begun`.
-
     Attributes:
         rewards: the rewards, a view (t,), as are all columns.
         stamps: the clock at each observation.
         noise: the variance of the noise of each reward.
-        begun: how W was extended. For the first points it is `TOGETHER`: their rows were computed
-            in one call. Then, for the first one of each block that was appended, it is the number
-            of points for which W had storage, and 0 for the others of the block.
         beta: W (y - m), with 0 for hallucinated points.
     """
 
-    STATE: ClassVar[Mapping[str, Layout]] = {"clock": amount}
-    GROWN: ClassVar[Mapping[str, Layout]] = {
-        "points": ("t", "d"),
-        **dict.fromkeys(COLUMNS[:-1], ("t",)),
-    }
-
     def __init__(self, dim: int) -> None:
-        self._points, self._columns = np.empty((16, dim)), np.zeros((len(COLUMNS), 16))
+        self._points, self._columns = np.empty((16, dim)), np.zeros((COLUMNS, 16))
         self.count, self.clock = 0, 0.0
 
     @property
@@ -126,7 +101,7 @@ class BoxData(Stateful):
         """The points, a view (t, d)."""
         return self._points[: self.count]
 
-    rewards, stamps, noise, begun, beta = (_column(row) for row in range(len(COLUMNS)))
+    rewards, stamps, noise, beta = (_column(row) for row in range(COLUMNS))
 
     def extend(self, points: Array, rewards: Array | float, noise: Array | float) -> None:
         """Append observations at the present clock, with 0 for beta."""
@@ -135,10 +110,10 @@ class BoxData(Stateful):
             size = max(end, 2 * len(self._points))
             old, columns = self.points, self._columns[:, :start]
             self._points = np.empty((size, points.shape[1]))
-            self._columns = np.zeros((len(COLUMNS), size))
+            self._columns = np.zeros((COLUMNS, size))
             self._points[:start], self._columns[:, :start] = old, columns
         self._points[start:end] = points
-        new = (rewards, self.clock, noise, 0.0, 0.0)
+        new = (rewards, self.clock, noise, 0.0)
         for row, values in zip(self._columns, new, strict=True):
             row[start:end] = values
         self.count = end
@@ -160,16 +135,6 @@ class BoxData(Stateful):
         self._columns[:, :kept] = self._columns[:, oldest : self.count].copy()
         self._columns[1, :kept] -= self.clock
         self.count, self.clock = kept, 0.0
-
-    def snapshot(self) -> State:
-        return {**super().snapshot(), **{key: getattr(self, key).copy() for key in self.GROWN}}
-
-    def restore(self, state: State) -> None:
-        """Return to the state of a checked snapshot, except for beta."""
-        self.count = 0
-        self.extend(state["points"], state["rewards"], state["noise"])
-        self.stamps[:], self.begun[:] = state["stamps"], state["begun"]
-        self.put(state)
 
 
 class Predictor:

@@ -13,7 +13,7 @@ EVERY = slice(None)
 
 def filled(arrivals, *, noise=(), read=False):
     """Arms 0, 1, ... that arrive with these (count, round), at the time round - 1."""
-    data = Data(Arms.grid(9))
+    data = Data(Arms.grid(2000))
     for i, (count, round_) in enumerate(arrivals):
         points = np.arange(data.size, data.size + count)
         own = np.full(count, noise[i]) if i < len(noise) and noise[i] is not None else None

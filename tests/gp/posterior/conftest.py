@@ -1,5 +1,6 @@
 """The dense formula, written with numpy.linalg alone, and the posteriors it is held against."""
 
+import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Empirical, Linear, Matern32, Matern52, SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import BoxPosterior, posterior_on
 from gpbandits_env.gp.posterior.arms import ArmPosterior
 from gpbandits_env.gp.posterior.coefficients import Coefficients
 from gpbandits_env.gp.posterior.covariances import prior_covariance
@@ -113,27 +114,44 @@ def representation(request):
     return request.param
 
 
-@pytest.fixture
-def same():
-    """Whether two snapshots are equal to the bit."""
+class Same:
+    """Whether two posteriors, or what `of` says of them, are equal to the bit."""
 
-    def equal(one, other):
+    @staticmethod
+    def of(posterior):
+        """All that a posterior says, as numbers and arrays."""
+        numbers = {key: getattr(posterior, key) for key in ("size", "jitter", "information_gain")}
+        if isinstance(posterior, BoxPosterior):
+            numbers["points"], numbers["rewards"] = posterior.conditioned, posterior.rewards
+            everywhere = posterior.box.sample(np.random.default_rng(0), 20)
+        else:
+            everywhere = np.arange(posterior.arms.size)
+        numbers["observed"], numbers["covariance"] = (
+            posterior.observed,
+            posterior.covariance(everywhere),
+        )
+        numbers["mean"], numbers["var"] = map(np.copy, posterior.moments(everywhere))
+        return numbers
+
+    def __call__(self, one, other):
+        one, other = (x if isinstance(x, dict) else self.of(x) for x in (one, other))
         assert one.keys() == other.keys()
         for key, value in one.items():
             np.testing.assert_array_equal(value, other[key], err_msg=key)
 
-    return equal
+
+@pytest.fixture(scope="session")
+def same():
+    return Same()
 
 
 @pytest.fixture(scope="session")
 def var_given():
-    """The variance at some points if others were observed too, by hallucination and back."""
+    """The variance at some points if others were observed too."""
 
     def given(posterior, points, at):
-        before = posterior.snapshot()
-        posterior.hallucinate(points)
-        var = posterior.var_at(np.asarray(at))
-        posterior.restore(before)
-        return var
+        twin = copy.deepcopy(posterior)
+        twin.hallucinate(points)
+        return twin.var_at(np.asarray(at))
 
     return given

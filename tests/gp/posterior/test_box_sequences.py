@@ -21,8 +21,8 @@ operations = st.lists(
             st.sampled_from([0.0, 0.01, 0.3, 0.999999, 1.0]),
             st.sampled_from([0.0, 0.3, 1.0, 7.0]),
         ),
-        st.tuples(st.just("snapshot")),
-        st.tuples(st.just("restore")),
+        st.tuples(st.just("save")),
+        st.tuples(st.just("go_back")),
         st.tuples(st.just("forget")),
     ),
     min_size=5,
@@ -64,20 +64,12 @@ class Three:
             thing.advance(epsilon, dt)
         self.extra = []
 
-    def snapshot(self):
-        self.saved = (
-            self.in_box.snapshot(),
-            self.on_arms.snapshot(),
-            copy.deepcopy(self.dense),
-            self.extra,
-        )
+    def save(self):
+        self.saved = copy.deepcopy((self.in_box, self.on_arms, self.dense, self.extra))
 
-    def restore(self):
+    def go_back(self):
         if self.saved:
-            in_box, on_arms, dense, self.extra = self.saved
-            self.in_box.restore(in_box)
-            self.on_arms.restore(on_arms)
-            self.dense = copy.deepcopy(dense)
+            self.in_box, self.on_arms, self.dense, self.extra = copy.deepcopy(self.saved)
 
     def forget(self):
         self.in_box.forget()

@@ -87,4 +87,4 @@ def test_memory_does_not_grow_with_single_observations(representation):
     posterior = posterior_on(Arms.grid(30), SquaredExponential(0.3), 0.1, 0.0, representation)
     for i in range(300):
         posterior.condition([i % 30], [0.1])
-    assert len(posterior.snapshot()["rows"]) <= 64
+    assert len(posterior._representation.block) <= 64

@@ -49,7 +49,7 @@ def made(kernel, noise_var=0.1, prior_mean=PRIOR_MEAN, **given):
 
 
 def with_repeats(posterior):
-    return np.repeat(np.arange(50), posterior.snapshot()["copies"].astype(int))
+    return np.repeat(np.arange(50), posterior.drawn["_copies"].astype(int))
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -112,7 +112,7 @@ def test_the_dictionary_is_redrawn_from_the_whole_history():
     draws = []
     for _ in range(6000):
         posterior.redraw()
-        draws.append(posterior.snapshot()["copies"])
+        draws.append(posterior.drawn["_copies"])
     draws = np.array(draws)
     assert (draws[:, pulls == 0] == 0).all()
     assert (draws[:, 49] == 1).all()
@@ -148,14 +148,8 @@ def test_hallucinated_points_condition_the_covariance(posterior):
         assert np.allclose(posterior.var, expected, atol=1e-12)
         assert np.allclose(posterior.covariance(np.arange(50)).diagonal(), expected, atol=1e-12)
     assert np.array_equal(posterior.mean, mean)
-    state = pickle.loads(pickle.dumps(posterior.snapshot()))
-    held = posterior.var.copy()
     posterior.rollback()
     assert np.array_equal(posterior.var, before)
-    posterior.restore(state)
-    assert np.array_equal(posterior.var, held)
-    posterior.condition([3], [0.0])
-    assert posterior.snapshot()["pending"].size == 0
 
 
 def test_draws_have_the_mean_and_the_covariance(posterior):
@@ -190,23 +184,29 @@ def test_what_is_read_cannot_be_written(posterior):
     ("arms", "rewards"),
     [([50], [0.0]), ([-1], [0.0]), ([1.5], [0.0]), ([1], [np.nan]), ([1], [0.0, 1.0])],
 )
-def test_bad_data_are_refused_and_change_nothing(posterior, arms, rewards):
+def test_bad_data_are_refused_and_change_nothing(posterior, same, arms, rewards):
     posterior.hallucinate([3])
-    before = pickle.dumps(posterior.snapshot())
+    before = same.of(posterior)
     with pytest.raises(InvalidInput):
         posterior.condition(arms, rewards)
-    assert pickle.dumps(posterior.snapshot()) == before
+    same(before, posterior)
 
 
-def test_bad_snapshots_are_refused_and_change_nothing(posterior):
-    state = posterior.snapshot()
-    before = pickle.dumps(state)
-    wrong = [{}, {**state, "more": 1}, {**state, "information_gain": -1.0}]
-    wrong += [{**state, "sums": np.zeros(3)}, {**state, "pending": np.array([77.0])}]
-    for other in wrong:
+def test_it_returns_to_a_drawn_state_and_a_bad_one_changes_nothing(posterior, same):
+    state, before = pickle.loads(pickle.dumps(posterior.drawn)), same.of(posterior)
+    for wrong in ({"_sums": np.zeros(3)}, {"_counts": np.full(50, np.nan)}, {"_copies": None}):
         with pytest.raises(InvalidInput):
-            posterior.restore(other)
-        assert pickle.dumps(posterior.snapshot()) == before
+            posterior.draw_as(state | wrong)
+        same(before, posterior)
+    other = made(KERNELS["se"], qbar=1.0)
+    other.condition([3], [0.0])
+    other.hallucinate([7])
+    other.draw_as(state)
+    same(other, posterior)
+    for one in (posterior, other):
+        one._rng = np.random.default_rng(3)
+        one.condition(*data(8, 9))
+    same(other, posterior)
 
 
 def test_it_wants_noise_and_stands_still(posterior):

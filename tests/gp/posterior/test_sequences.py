@@ -17,8 +17,8 @@ operations = st.lists(
         st.tuples(st.just("hallucinate"), arms),
         st.tuples(st.just("rollback")),
         st.tuples(st.just("advance"), st.sampled_from([0.0, 0.01, 0.3, 0.999999, 1.0])),
-        st.tuples(st.just("snapshot")),
-        st.tuples(st.just("restore")),
+        st.tuples(st.just("save")),
+        st.tuples(st.just("go_back")),
         st.tuples(st.just("forget")),
     ),
     min_size=5,
@@ -53,14 +53,12 @@ class Pair:
         self.dense.advance(epsilon)
         self.extra = []
 
-    def snapshot(self):
-        self.saved = self.posterior.snapshot(), copy.deepcopy(self.dense), self.extra
+    def save(self):
+        self.saved = copy.deepcopy((self.posterior, self.dense, self.extra))
 
-    def restore(self):
+    def go_back(self):
         if self.saved:
-            state, dense, self.extra = self.saved
-            self.posterior.restore(state)
-            self.dense = copy.deepcopy(dense)
+            self.posterior, self.dense, self.extra = copy.deepcopy(self.saved)
 
     def forget(self):
         self.posterior.forget()

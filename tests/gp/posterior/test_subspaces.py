@@ -128,13 +128,13 @@ def test_points_that_fade_are_dropped(pair):
     pair.check()
 
 
-def test_restored_posterior(pair):
+def test_a_posterior_that_starts_again(pair):
     pair.add(6)
     pair.learn()
-    state = pair.posterior.snapshot()
+    pair.posterior.forget()
     pair.learn()
     pair.check()
-    pair.posterior.restore(state)
+    pair.posterior.forget()
     pair.learn(2)  # As many points as an earlier state had, but others.
     pair.check()
 
