@@ -107,7 +107,8 @@ class GPAgent(Agent):
     @property
     def parts(self) -> Sequence[Part]:
         """The parts that may remember, in the order in which they observe."""
-        return self.keep, self.action_map, self.search
+        learning = () if self.refit is None else (self.refit,)
+        return self.keep, self.action_map, self.search, *learning
 
     @property
     def posterior(self) -> Any:
@@ -121,7 +122,7 @@ class GPAgent(Agent):
             part.begin()
         for age, row in zip(range(len(self._history), 0, -1), self._history, strict=True):
             self.data.add(np.arange(len(row)), row, 1.0 - age, START - age)
-        self._condition()
+        self._reach()
 
     def _facts(self) -> Plain:
         facts = {**super()._facts(), "n_observations": self.posterior.size}
@@ -191,8 +192,7 @@ class GPAgent(Agent):
         if not self.compression.off:
             new, gained = self._compressed(points, values)
         self.round += 1
-        now = float(self.round)
-        self.data.add(new, gained, now, self.clock, own)
+        self.data.add(new, gained, self.round, self.clock, own)
         self.clock += self.pace
         if self.pending:
             self._drop_lost()
@@ -200,26 +200,31 @@ class GPAgent(Agent):
             self.duplicates += len(new) - len(np.unique(new, axis=0))
         if self._observers:
             self._show(played, points, values, np.full(len(values), float(self.round)))
-        self.conditioned.at(self.round + 1, self.clock, (now, new, gained, own))
-        if self._follows:
-            self.search.follow(self.round + 1, self.posterior)
-        if self.refit is not None:
-            self._learn_model()
+        fitted = self.refit is not None and self.refit.update(self.round)
+        self._reach((self.round, new, gained, own), fitted)
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        rounds = np.array([float(p.round) for p in played])
-        points = np.array([p.note for p in played])
-        arrived: Arrived | None = None
-        for t in sorted(set(rounds[rounds >= self.keep.stage].tolist())):
-            mine = rounds == t
-            new, gained = self._compressed(points[mine], rewards[mine])
-            self.data.add(new, gained, t, next(p.time for p in played if p.round == t))
-            arrived = None if self.conditioned.ages else (t, new, gained, None)
+        actions, points = (
+            np.array(column) for column in zip(*((p.action, p.note) for p in played))
+        )
+        rounds, times = np.array([(p.round, p.time) for p in played], dtype=np.float64).T
+        arrived = self._add(points, rewards, rounds, times)
         if self._observers:
-            self._show(np.array([p.action for p in played]), points, rewards, rounds)
-        self._condition(arrived)
-        if self.refit is not None and self.refit.repeat(rounds):
-            self._use_model()
+            self._show(actions, points, rewards, rounds)
+        self._reach(arrived, self.refit is not None and self.refit.repeat(rounds))
+
+    def _add(
+        self, points: Points, rewards: Array, rounds: Array, times: Array, own: Array | None = None
+    ) -> Arrived | None:
+        """Add observations of several rounds; return the last ones if they can be learned now."""
+        arrived: Arrived | None = None
+        for t in np.unique(rounds[rounds >= self.keep.stage]).tolist():
+            mine = rounds == t
+            new = self._compressed(points[mine], rewards[mine])
+            noise = None if own is None else own[mine]
+            self.data.add(*new, t, times[mine].item(0), noise)
+            arrived = None if self.conditioned.ages or own is not None else (t, *new, None)
+        return arrived
 
     def prior_data(
         self,
@@ -253,14 +258,12 @@ class GPAgent(Agent):
                 "rounds for data of the present"
             )
         points = self._placed(played, context)
-        for t in np.unique(of).tolist():
-            mine, time = of == t, self.clock if rounds is None else START + t - 1.0
-            noise = None if own is None else own[mine]
-            self.data.add(*self._compressed(points[mine], values[mine]), t, time, noise)
+        times = np.full(len(of), self.clock) if rounds is None else START + of - 1.0
+        self._add(points, values, of, times, own)
         if self._observers:
             self._show(played, points, values, of)
-        self._condition()
-        self._learn_model(len(points))
+        known = len(points)
+        self._reach(None, self.refit is not None and self.refit.update(self.round, known))
 
     def _compressed(self, points: Points, rewards: Array) -> tuple[Points, Array]:
         """The informative observations; bedi2022, eq. (2.12)."""
@@ -273,43 +276,22 @@ class GPAgent(Agent):
     def _show(self, played: Points, points: Points, values: Array, rounds: Array) -> None:
         """Show observations to the parts that remember."""
         now = self.conditioned
-        seen = Observed(
-            played,
-            points,
-            values,
-            now.given(values),
-            rounds,
-            self.round,
-            self.clock,
-            now.posterior,
-            now.best_reward,
-            now.first_round,
-            self.data,
-        )
+        before = now.posterior, now.best_reward, now.first_round
+        new = played, points, values, now.given(values), rounds
+        seen = Observed(*new, self.round, self.clock, *before, self.data)
         for part in self._observers:
             part.observe(seen)
 
-    def _condition(self, arrived: Arrived | None = None) -> None:
+    def _reach(self, arrived: Arrived | None = None, fitted: bool = False) -> None:
         """Bring the posterior and the search to the next round; see `Conditioned.at`."""
         t = self.round + 1
-        self.conditioned.at(t, self.clock, arrived)
+        if fitted:
+            assert self.refit is not None
+            self.conditioned.use(self.refit, t, self.clock)
+        else:
+            self.conditioned.at(t, self.clock, arrived)
         if self._follows:
             self.search.follow(t, self.posterior)
-
-    def _learn_model(self, known: int = 0) -> None:
-        """Fit the model to the data if a fit is due, and use it; see `Refit.update`."""
-        if self.refit is not None and self.refit.update(self.round, known):
-            self._use_model()
-
-    def _use_model(self) -> None:
-        """Condition on the data under the fitted model."""
-        refit = self.refit
-        assert refit is not None
-        self.conditioned.use(
-            refit.model, refit.winsorizer, self.round + 1, self.clock, keeps_prior=refit.keeps_prior
-        )
-        if self._follows:
-            self.search.follow(self.round + 1, self.posterior)
 
     def _placed(self, actions: Points, context: ArrayLike | None) -> Points:
         """The points of the data for checked actions in a context, which is entered.
@@ -349,7 +331,7 @@ class GPAgent(Agent):
     def wait(self, dt: float) -> None:
         """Let dt > 0 rounds pass without an observation; it has no effect unless data age."""
         self.clock += positive(dt, "dt")
-        self._condition()
+        self._reach()
 
     @property
     def learned(self) -> list[Plain]:
@@ -359,21 +341,17 @@ class GPAgent(Agent):
     def reset(self) -> None:
         super().reset()
         self.data.clear()
-        if self.refit is not None:
-            self.refit.begin()
         self.conditioned.reset(self._given)
         self._begin()
 
     def snapshot(self) -> State:
         own = {
             "seeded": [self.action_map.fingerprint, self.search.fingerprint],
-            "data": self.data.snapshot(),
-            "conditioned": self.conditioned.snapshot(),
+            "data": self.data.state(),
+            "conditioned": self.conditioned.state(),
             "parts": [part.state() for part in self.parts],
             "duplicates": self.duplicates,
         }
-        if self.refit is not None:
-            own["refit"] = self.refit.state()
         return super().snapshot() | own
 
     def _restore(self, state: State) -> None:
@@ -385,11 +363,10 @@ class GPAgent(Agent):
                 "the snapshot is of an agent with another seed, which has other points: restore it "
                 "into an agent made with that seed"
             )
-        model, winsorize = self._given, None
+        model = self._given, None
         if self.refit is not None:
-            self.refit.restore(state["refit"])
-            model, winsorize = self.refit.model, self.refit.winsorizer
-        self.conditioned.restore(state["conditioned"], model, winsorize, int(state["round"]) + 1)
+            model = self.refit.model, self.refit.winsorizer
+        self.conditioned.restore(state["conditioned"], *model, int(state["round"]) + 1)
         self.duplicates = int(state["duplicates"])
         super()._restore(state)
         self.search.follow(self.round + 1, self.posterior)

@@ -8,6 +8,7 @@ coordinates, and the others are filled for each action separately; 3. those of `
 of the d coordinates.
 """
 
+from copy import copy
 from functools import partial
 from typing import ClassVar
 
@@ -16,11 +17,12 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Named
 from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.embeddings.action_map import ActionMap, box_of
 from gpbandits_env.agents.embeddings.embedding import BoxMap, Coordinates, kernel_on_y
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
-from gpbandits_env.arrays import Array, IntArray, leading, share, whole
+from gpbandits_env.arrays import Array, IntArray, State, finite_array, leading, share, whole
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import one_of
 from gpbandits_env.gp.kernels import Kernel
@@ -52,6 +54,10 @@ class DropoutMap(ActionMap):
         kernel = kernel_on_y(problem.kernel, self._scaling, 1.0)
         super().__init__(problem.replaced(domain=cube, kernel=kernel))
         self.fingerprint = self._streams.fingerprint
+        self._keep = keep
+        self.begin()
+
+    def begin(self) -> None:
         self._best: Array | None = None
         self._enter(1)
 
@@ -78,11 +84,21 @@ class DropoutMap(ActionMap):
     def coordinates(self, points: Array) -> Array:
         return self._scaling.scale(points)[:, self.active]
 
-    def reach(self, t: int, points: Array, rewards: Array) -> None:
-        self._enter(t)
-        self._best = None
+    def observe(self, seen: Observed) -> None:
+        self._enter(seen.round + 1)
+        rows, self._best = seen.data.since(self._keep.first(self._t)), None
+        rewards = seen.data.rewards[rows]
         if len(rewards):
-            self._best = self._scaling.scale(points[leading(rewards)[None]])
+            best = seen.data.points[rows][leading(rewards)[None]]
+            self._best = self._scaling.scale(best)
+
+    def state(self) -> State:
+        return {"t": self._t, "best": copy(self._best)}
+
+    def restore(self, state: State) -> None:
+        self._enter(whole(state["t"], "t"))
+        best = state["best"]
+        self._best = None if best is None else finite_array(best, "best", 2).copy()
 
     def actions(self, points: Array) -> Array:
         """The points of the box with these coordinates; the others are filled, for each point."""

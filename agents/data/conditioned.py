@@ -1,6 +1,7 @@
 """The posterior of an agent, as a function of its data, its model, and the round and time."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeAlias
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Points, State, whole
 from gpbandits_env.gp.model import Model
@@ -59,18 +61,17 @@ class Conditioned:
         self._data, self._keep, self._mapped, self._make = data, keep, mapped, make
         self.reset(model)
 
-    def reset(self, model: Model) -> None:
-        """Return to the prior of a model, before round 1; the data are dropped already."""
-        self.model, self.posterior = model, self._make(model)
-        self.winsorize: Callable[[Array], Array] | None = None
+    def reset(self, model: Model, winsorize: Callable[[Array], Array] | None = None) -> None:
+        """Return to the prior of a model, without data."""
+        self.model, self.posterior, self.winsorize = model, self._make(model), winsorize
         self._begin()
 
     def _begin(self) -> None:
         """Hold no row; the posterior is at its prior."""
-        self._arrivals, self._now, self._edits = 0, START, self._data.edits
+        self._held, self._now, self._edits = 0, START, self._data.edits
         self.first_round, self.best_reward, self.best_given = math.inf, -math.inf, -math.inf
-        # The calls since the last start from the prior: to which time it passed, and after how many
-        # arrivals. Those before the first time were learned together, later ones one by one.
+        # The calls since the last start from the prior: after how many rows it passed to a time.
+        # The rows before the first time were learned together, later ones as they had arrived.
         self._passed: list[tuple[int, float]] = [(0, START)]
         # Whether data age with time.
         self.ages = self.model.epsilon > 0.0 or self.posterior.ages
@@ -93,41 +94,33 @@ class Conditioned:
         if first > self.first_round or data.edits != self._edits or self._mapped.moves:
             self._anew(t, time)
             return
-        new = data.arrivals - self._arrivals
-        if new == 1 and arrived is not None and arrived[0] >= first:
-            round_, points, rewards, noise_var = arrived
-            self._arrivals += 1
-            self._learn(points, rewards, noise_var)
-            if round_ < self.first_round:
-                self.first_round = round_
-        elif not new:
+        if data.size == self._held:
             self.posterior.rollback()
-        elif not self._append(first, data.arrivals):
+        elif (
+            arrived is not None
+            and arrived[0] >= first
+            and len(arrived[2]) == data.size - self._held
+        ):
+            self._held = data.size
+            self._learn(*arrived)
+        elif not self._append(first, data.size):
             self._anew(t, time)
             return
         if self.ages:
             self._pass(time)
 
-    def use(
-        self,
-        model: Model,
-        winsorize: Callable[[Array], Array] | None,
-        t: int,
-        time: float,
-        *,
-        keeps_prior: bool = False,
-    ) -> None:
-        """Start again under another model; ``keeps_prior``: it differs in epsilon only."""
-        self.model, self.winsorize = model, winsorize
-        if not keeps_prior:
-            self.posterior = self._make(model)
+    def use(self, refit: Refit, t: int, time: float) -> None:
+        """Condition on the data under another model, at the beginning of round t."""
+        self.model, self.winsorize = refit.model, refit.winsorizer
+        if not (refit.keeps_prior or self._mapped.moves):
+            self.posterior = self._make(self.model)
         self._anew(t, time)
 
     def _append(self, first: float, until: int) -> bool:
         """Learn new arrivals that count; whether that is possible: none is of an earlier time."""
         data, ends = self._data, self._data.ends
-        held = ends[self._arrivals - 1] if self._arrivals else 0
-        for start, end in pairwise([held, *ends[self._arrivals : until]]):
+        new = ends[bisect_right(ends, self._held) : bisect_right(ends, until)]
+        for start, end in pairwise([self._held, *new]):
             round_ = data.rounds.item(start)
             if round_ >= first:
                 if self.ages:
@@ -135,18 +128,16 @@ class Conditioned:
                     if time < self._now:
                         return False
                     self._pass(time)
-                self._learn_rows(slice(start, end))
-                self.first_round = min(self.first_round, round_)
-            self._arrivals += 1
+                self._learn_rows(round_, slice(start, end))
+            self._held = end
         return True
 
-    def _anew(self, t: int, time: float, arrivals: int | None = None) -> None:
-        """Condition an empty posterior on what counts, also only of the first arrivals."""
+    def _anew(self, t: int, time: float, size: int | None = None) -> None:
+        """Condition an empty posterior on what counts, also only of the first rows."""
         data = self._data
-        arrivals = data.arrivals if arrivals is None else arrivals
-        rows = data.since(self._keep.first(t), data.ends[arrivals - 1] if arrivals else 0)
+        size = data.size if size is None else size
+        rows: slice | NDArray[np.intp] = data.since(self._keep.first(t), size)
         if self._mapped.moves:
-            self._mapped.reach(t, data.points[rows], data.rewards[rows])
             self.posterior = self._make(self.model)
         self.posterior.forget()
         self._begin()
@@ -158,10 +149,10 @@ class Conditioned:
             elif data.noise_of(rows) is None:
                 self._replay(rows, [0], [0.0])
             else:
-                self._learn_rows(rows)
+                self._learn_rows(self.first_round, rows)
         if self.ages:
             self._pass(time)
-        self._arrivals, self._passed = arrivals, [(arrivals, time)]
+        self._held, self._passed = size, [(size, time)]
 
     def _by_age(self, rows: slice | NDArray[np.intp], time: float) -> NDArray[np.intp]:
         """The rows, oldest first, without those that have no effect at a time."""
@@ -188,7 +179,7 @@ class Conditioned:
             self._now = min(START, float(times[0]))
             for now, part in zip(times.tolist(), np.split(rows, first[1:]), strict=True):
                 self._pass(now)
-                self._learn_rows(part)
+                self._learn_rows(self.first_round, part)
         else:
             passed = np.diff([*times, time]).tolist()
             self._replay(
@@ -207,12 +198,16 @@ class Conditioned:
             for (start, end), epsilon in zip(pairwise([*starts, len(given)]), decays, strict=True)
         )
 
-    def _learn_rows(self, rows: slice | NDArray[np.intp]) -> None:
+    def _learn_rows(self, round_: float, rows: slice | NDArray[np.intp]) -> None:
         data = self._data
         points = self._mapped.coordinates(data.points[rows])
-        self._learn(points, data.rewards[rows], data.noise_of(rows))
+        self._learn(round_, points, data.rewards[rows], data.noise_of(rows))
 
-    def _learn(self, points: Points, rewards: Array, noise_var: Array | None) -> None:
+    def _learn(
+        self, round_: float, points: Points, rewards: Array, noise_var: Array | None
+    ) -> None:
+        if round_ < self.first_round:
+            self.first_round = round_
         given = rewards if self.winsorize is None else self.winsorize(rewards)
         self.posterior.learn(points, given, noise_var)
         for reward in rewards.tolist():
@@ -226,9 +221,9 @@ class Conditioned:
         if elapsed > 0.0:
             self.posterior.drift(self.model.epsilon, elapsed)
             self._now = time
-            self._passed.append((self._arrivals, time))
+            self._passed.append((self._held, time))
 
-    def snapshot(self) -> State:
+    def state(self) -> State:
         """What does not follow from the data, as a copy in plain data."""
         return {"passed": list(self._passed), "drawn": self.posterior.drawn}
 
@@ -238,18 +233,16 @@ class Conditioned:
         """Learn the data again by the calls before a snapshot, for the same last digits."""
         data, first = self._data, self._keep.first(t)
         passed = [
-            (whole(arrivals, "arrivals", 0, data.arrivals), float(time))
-            for arrivals, time in state["passed"]
+            (whole(size, "rows", 0, data.size), float(time)) for size, time in state["passed"]
         ]
-        self.reset(model)
-        self.winsorize = winsorize
+        self.reset(model, winsorize)
         if state["drawn"] is not None:
             self._hold(data.since(first))
-            self._arrivals, self._passed = data.arrivals, passed
+            self._held, self._passed = data.size, passed
             self.posterior.draw_as(state["drawn"])
             return
         self._anew(t, passed[0][1], passed[0][0])
-        for arrivals, time in passed[1:]:
-            self._append(first, arrivals)
+        for size, time in passed[1:]:
+            self._append(first, size)
             self._pass(time)
-        self._append(first, data.arrivals)
+        self._append(first, data.size)

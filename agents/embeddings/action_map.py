@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpbandits_env.agents.data.part import Part
-from gpbandits_env.arrays import Array, IntArray, Points, whole
+from gpbandits_env.arrays import IntArray, Points, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
@@ -26,7 +26,7 @@ class ActionMap(Part):
 
     Attributes:
         identity: whether `actions` and `points` return their argument.
-        moves: whether the map changes in every round; see `reach`.
+        moves: whether the map changes in every round.
         fingerprint: a number that differs between agents with different seeds; 0 if the map has no
             randomness.
         through: the map whose image is searched, in the posterior's domain; None for all of it.
@@ -69,10 +69,6 @@ class ActionMap(Part):
     def coordinates(self, points: Points) -> Points:
         """The points of the posterior's domain for those of the data."""
         return points
-
-    def reach(self, t: int, points: Points, rewards: Array) -> None:
-        """Go to round t, given the points and the rewards that count; called if the map moves."""
-        return
 
     def placed(self, points: Points) -> Points:
         """The arms or points of the posterior's domain for those of `shown`."""

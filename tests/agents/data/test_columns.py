@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.data.columns import MOST_RECENT, Data
+from gpbandits_env.agents.data.columns import FIRST_ROWS, Data
 from gpbandits_env.domains import Arms, Box
 
 EVERY = slice(None)
@@ -25,13 +25,12 @@ def filled(arrivals, *, noise=(), read=False):
 
 @pytest.mark.parametrize("read", [False, True])
 @pytest.mark.parametrize(
-    "counts", [[1] * 70, [3] * 50, [60, 200, 1], [1] * (MOST_RECENT + 2), [2, 0, 1]]
+    "counts", [[1] * 70, [3] * 50, [60, 200, 1], [1] * (5 * FIRST_ROWS + 2), [2, 0, 1]]
 )
 def test_rows_are_in_order_of_arrival_however_many(counts, read):
     data = filled([(count, t + 1.0) for t, count in enumerate(counts)], read=read)
     rows, rounds = np.arange(sum(counts)), np.repeat(np.arange(len(counts)) + 1.0, counts)
     assert data.size == len(rows)
-    assert data.arrivals == len(data.ends) == np.count_nonzero(counts)
     assert data.ends == np.cumsum([count for count in counts if count]).tolist()
     np.testing.assert_array_equal(data.points, rows)
     np.testing.assert_array_equal(data.rewards, 0.5 * rows)
@@ -80,7 +79,7 @@ def test_the_noise_of_rows_is_nan_where_it_is_unknown(read):
 @pytest.mark.parametrize("noise", [(), (None, 0.1)])
 def test_a_snapshot_has_all_that_was_added(noise):
     data = filled([(1, 2.0), (2, 1.5), (90, 3.0)], noise=noise)
-    state = data.snapshot()
+    state = data.state()
     own = np.full(93, np.nan)
     own[1:3] = 0.1
     np.testing.assert_array_equal(state["noise_var"], own if noise else None)
@@ -90,12 +89,11 @@ def test_a_snapshot_has_all_that_was_added(noise):
         column[:] = 0
     state["ends"].clear()
     for ours in (data, other, pickle.loads(pickle.dumps(other))):
-        again = ours.snapshot()
+        again = ours.state()
         assert again.keys() == kept.keys()
         for name, column in kept.items():
             np.testing.assert_array_equal(again[name], column)
         assert not isinstance(ours.since(0.0), slice)
-        assert ours.arrivals == 3
 
 
 def test_what_was_cleared_leaves_no_trace():
@@ -104,5 +102,5 @@ def test_what_was_cleared_leaves_no_trace():
     data.clear()
     assert data.edits == edits + 1
     data.add(np.array([3, 4]), np.ones(2), 1.0, 0.0)
-    assert (data.size, data.arrivals, data.ends, data.since(0.0)) == (2, 1, [2], slice(0, 2))
+    assert (data.size, data.ends, data.since(0.0)) == (2, [2], slice(0, 2))
     assert data.noise_of(EVERY) is None

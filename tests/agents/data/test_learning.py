@@ -218,7 +218,7 @@ def test_a_fit_of_given_data_looks_at_the_last_of_them(what):
 def test_resuming_a_snapshot_equals_never_stopping():
     refit, host = build(BOX, every=3, standardize=True)
     play(refit, host, 7)
-    state, log = pickle.loads(pickle.dumps((refit.state(), host.data.snapshot())))
+    state, log = pickle.loads(pickle.dumps((refit.state(), host.data.state())))
     play(refit, host, 7, seed=9)
     other, twin = build(BOX, every=3, standardize=True)
     play(other, twin, 2)
