@@ -204,9 +204,7 @@ class GPAgent(Agent):
         self._reach((self.round, new, gained, own), fitted)
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        actions, points = (
-            np.array(column) for column in zip(*((p.action, p.note) for p in played))
-        )
+        actions, points = np.array([p.action for p in played]), np.array([p.note for p in played])
         rounds, times = np.array([(p.round, p.time) for p in played], dtype=np.float64).T
         arrived = self._add(points, rewards, rounds, times)
         if self._observers:

@@ -94,13 +94,10 @@ class Conditioned:
         if first > self.first_round or data.edits != self._edits or self._mapped.moves:
             self._anew(t, time)
             return
-        if data.size == self._held:
+        new = data.size - self._held
+        if not new:
             self.posterior.rollback()
-        elif (
-            arrived is not None
-            and arrived[0] >= first
-            and len(arrived[2]) == data.size - self._held
-        ):
+        elif arrived is not None and len(arrived[2]) == new and arrived[0] >= first:
             self._held = data.size
             self._learn(*arrived)
         elif not self._append(first, data.size):

@@ -207,7 +207,8 @@ class ArmPosterior(Posterior):
                     self._settle()
 
     def learn(self, points: IntArray, rewards: Array, noise_var: Array | None = None) -> None:
-        self.rollback()
+        if self.hallucinated:
+            self.rollback()
         if noise_var is not None or len(points) != 1:
             self._learn_blocks(points, rewards, noise_var)
         elif threads.blas_threads() == 1 and not threads.changed:
