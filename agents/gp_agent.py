@@ -361,10 +361,9 @@ class GPAgent(Agent):
                 "the snapshot is of an agent with another seed, which has other points: restore it "
                 "into an agent made with that seed"
             )
-        model = self._given, None
-        if self.refit is not None:
-            model = self.refit.model, self.refit.winsorizer
-        self.conditioned.restore(state["conditioned"], *model, int(state["round"]) + 1)
+        self.conditioned.restore(
+            state["conditioned"], self.refit or self._given, int(state["round"]) + 1
+        )
         self.duplicates = int(state["duplicates"])
         super()._restore(state)
         self.search.follow(self.round + 1, self.posterior)

@@ -169,12 +169,13 @@ class Conditioned:
             self.best_given = float(self.given(rewards).max())
         return len(rewards) > 0
 
-    def _learn_by_time(self, rows: NDArray[np.intp], time: float) -> None:
+    def _learn_by_time(self, rows: slice | NDArray[np.intp], time: float) -> None:
         """Learn rows in one call for each time, oldest first, and let time pass until the last."""
         times, first = np.unique(self._data.times[rows], return_index=True)
         if self.posterior.ages:
             self._now = min(START, float(times[0]))
-            for now, part in zip(times.tolist(), np.split(rows, first[1:]), strict=True):
+            parts = np.split(np.asarray(rows), first[1:])
+            for now, part in zip(times.tolist(), parts, strict=True):
                 self._pass(now)
                 self._learn_rows(self.first_round, part)
         else:
@@ -224,15 +225,22 @@ class Conditioned:
         """What does not follow from the data, as a copy in plain data."""
         return {"passed": list(self._passed), "drawn": self.posterior.drawn}
 
-    def restore(
-        self, state: State, model: Model, winsorize: Callable[[Array], Array] | None, t: int
-    ) -> None:
-        """Learn the data again by the calls before a snapshot, for the same last digits."""
+    def restore(self, state: State, learned: Model | Refit, t: int) -> None:
+        """Learn the data again by the calls before a snapshot, for the same last digits.
+
+        Args:
+            state: a state of `state`.
+            learned: the model, or what fitted it; the data and the other parts are restored too.
+            t: the round.
+        """
+        if isinstance(learned, Refit):
+            self.reset(learned.model, learned.winsorizer)
+        else:
+            self.reset(learned)
         data, first = self._data, self._keep.first(t)
         passed = [
             (whole(size, "rows", 0, data.size), float(time)) for size, time in state["passed"]
         ]
-        self.reset(model, winsorize)
         if state["drawn"] is not None:
             self._hold(data.since(first))
             self._held, self._passed = data.size, passed

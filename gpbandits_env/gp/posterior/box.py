@@ -70,6 +70,8 @@ class BoxPosterior(Posterior):
 
     prior_mean: float
     takes_noise = True
+    # What `rollback` returns to: W and the jitter before hallucinated points; None without any.
+    _kept: tuple[Whitening, float] | None
 
     def __init__(
         self, box: Box, kernel: Kernel, noise_var: float, prior_mean: ArrayLike = 0.0
@@ -409,7 +411,6 @@ class BoxPosterior(Posterior):
     def _drop(self) -> None:
         """Drop all points."""
         self._data.count, self._data.clock = 0, 0.0
-        # What `rollback` returns to: W and the jitter before hallucinated points; None without any.
         self._whitening, self._kept = Whitening(), None
         self._changed()
 
