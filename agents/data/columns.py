@@ -1,6 +1,7 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,9 @@ from gpbandits_env.domains import Domain
 
 # The number of rows for which there is space at first.
 FIRST_ROWS = 64
-COLUMNS = ("points", "rewards", "rounds", "times", "noise_var")
+# The largest number of arrivals before they are stored in the columns.
+MOST_RECENT = 1000
+NUMBERS = ("rewards", "rounds", "times")
 
 
 class Data:
@@ -24,47 +27,60 @@ class Data:
 
     Attributes:
         size: the number of rows.
-        ends: the number of rows after each arrival; rows that arrive together are learned together.
         edits: the number of changes of earlier rows.
     """
 
     def __init__(self, domain: Domain) -> None:
-        self._domain, self.edits = domain, 0
+        self._domain = domain
+        self._shape = (FIRST_ROWS,) if domain.finite else (FIRST_ROWS, domain.dim)
+        self._kind = np.int64 if domain.finite else np.float64
+        self.edits = 0
         self.clear()
 
     def clear(self) -> None:
         """Drop all rows."""
-        finite = self._domain.finite
-        shape = (FIRST_ROWS,) if finite else (FIRST_ROWS, self._domain.dim)
-        self._points: Points = np.empty(shape, dtype=np.int64 if finite else np.float64)
-        self._rewards, self._rounds, self._times, self._noise_var = np.empty((4, FIRST_ROWS))
-        self.size, self.ends = 0, list[int]()
-        # Whether some noise is known, the last round, and whether rounds never decrease.
-        self._noisy, self._last, self._ordered = False, -np.inf, True
+        self._points: Points = np.empty(self._shape, dtype=self._kind)
+        self._rewards, self._rounds, self._times = np.empty((3, FIRST_ROWS))
+        self._noise_var = np.full(FIRST_ROWS, np.nan)
+        self._noisy, self._ordered, self._ends = False, True, list[int]()
+        # Arrivals that are not in the columns yet: a store of one row would cost a microsecond.
+        self._recent: list[tuple[Any, Any, float, float, Array | None]] = []
+        self.size = 0
         self.edits += 1
 
     @property
     def points(self) -> Points:
         """The points, a view (size,) or (size, d)."""
+        self._store()
         return self._points[: self.size]
 
     @property
     def rewards(self) -> Array:
         """The rewards, a view (size,)."""
+        self._store()
         return self._rewards[: self.size]
 
     @property
     def rounds(self) -> Array:
         """The rounds of the actions, a view (size,); data known between t and t + 1: t + 1/2."""
+        self._store()
         return self._rounds[: self.size]
 
     @property
     def times(self) -> Array:
         """The times of the actions, a view (size,); see `Agent.clock`."""
+        self._store()
         return self._times[: self.size]
+
+    @property
+    def ends(self) -> list[int]:
+        """The number of rows after each arrival; rows that arrive together are learned together."""
+        self._store()
+        return self._ends
 
     def noise_of(self, rows: slice | NDArray[np.intp]) -> Array | None:
         """The known variances of the noise of some rows, NaN elsewhere; None if none is known."""
+        self._store()
         own = self._noise_var[: self.size][rows] if self._noisy else None
         return None if own is None or np.isnan(own).all() else own
 
@@ -85,43 +101,51 @@ class Data:
             time: the time of the actions.
             noise_var: (k,) the variances of the noise, NaN where unknown; None if none is known.
         """
-        start, count = self.size, len(rewards)
-        self.size = end = start + count
-        if end > len(self._rewards):
-            self._grow(start)
-        if count == 1:  # one number is stored faster than a slice
-            self._points[start], self._rewards[start] = points[0], rewards[0]
-            self._rounds[start], self._times[start] = round_, time
+        count, own = len(rewards), None if noise_var is None else noise_var.copy()
+        if count == 1:  # lists are made faster than copies of arrays
+            self._recent.append((points.tolist(), rewards.tolist(), round_, time, own))
         elif count:
-            self._points[start:end], self._rewards[start:end] = points, rewards
-            self._rounds[start:end], self._times[start:end] = round_, time
+            self._recent.append((points.copy(), rewards.copy(), round_, time, own))
         else:
             return
-        if noise_var is not None or self._noisy:
-            self._note_noise(start, noise_var)
-        if round_ < self._last:
-            self._ordered = False
-        self._last = round_
-        self.ends.append(end)
+        self.size += count
+        if len(self._recent) > MOST_RECENT:
+            self._store()
 
-    def _note_noise(self, start: int, noise_var: Array | None) -> None:
-        """Store the noise of the rows from ``start`` on, and that of all if none was known."""
-        if not self._noisy:
-            self._noise_var[:start], self._noisy = np.nan, True
-        self._noise_var[start : self.size] = np.nan if noise_var is None else noise_var
+    def _store(self) -> None:
+        """Store what arrived in the columns, whose length doubles where it is too short."""
+        if not self._recent:
+            return
+        points, rewards, rounds, times, noise_vars = zip(*self._recent, strict=True)
+        self._recent.clear()
+        counts, start = [len(part) for part in rewards], self._ends[-1] if self._ends else 0
+        last = self._rounds[start - 1] if start else -np.inf
+        self._ordered = self._ordered and list(rounds) == sorted([last, *rounds])[1:]
+        if self.size > len(self._rewards):
+            self._grow(start)
+        rows = slice(start, self.size)
+        self._points[rows], self._rewards[rows] = np.concatenate(points), np.concatenate(rewards)
+        self._rounds[rows], self._times[rows] = np.repeat([rounds, times], counts, axis=1)
+        for count, noise_var in zip(counts, noise_vars, strict=True):
+            if noise_var is not None:
+                self._noise_var[start : start + count], self._noisy = noise_var, True
+            start += count
+            self._ends.append(start)
 
     def _grow(self, stored: int) -> None:
         size = max(self.size, 2 * len(self._rewards))
-        for name in COLUMNS:
-            old = getattr(self, f"_{name}")
+        for name in ("_points", "_noise_var", *(f"_{name}" for name in NUMBERS)):
+            old = getattr(self, name)
             new = np.empty((size, *old.shape[1:]), dtype=old.dtype)
             new[:stored] = old[:stored]
-            setattr(self, f"_{name}", new)
+            if name == "_noise_var":
+                new[stored:] = np.nan
+            setattr(self, name, new)
 
     def restate(self, noise_var: Array) -> None:
         """Replace the variances of the noise of the first rows, NaN where unknown."""
-        self._note_noise(self.size, None)
-        self._noise_var[: len(noise_var)] = noise_var
+        self._store()
+        self._noise_var[: len(noise_var)], self._noisy = noise_var, True
         self.edits += 1
 
     def since(self, first: float, end: int | None = None) -> slice | NDArray[np.intp]:
@@ -133,8 +157,9 @@ class Data:
 
     def state(self) -> State:
         """The state, as a copy in plain data."""
-        columns = {name: getattr(self, f"_{name}")[: self.size].copy() for name in COLUMNS}
-        return columns | {"ends": list(self.ends)} | ({} if self._noisy else {"noise_var": None})
+        own = {name: getattr(self, name).copy() for name in NUMBERS}
+        noise = self._noise_var[: self.size].copy() if self._noisy else None
+        return own | {"points": self.points.copy(), "noise_var": noise, "ends": list(self.ends)}
 
     def restore(self, state: State) -> None:
         """Return to a state of `state`."""
