@@ -75,7 +75,7 @@ class Adapter(Agent):
         self._data.clear()
 
     def snapshot(self) -> State:
-        return super().snapshot() | {"data": self._data.snapshot()}
+        return super().snapshot() | {"data": self._data.state()}
 
     def _restore(self, state: State) -> None:
         self._domain.check(state["data"]["points"])
