@@ -8,7 +8,17 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Points, Settings, listed, mapping, numbers, positive, whole
+from gpbandits_env.arrays import (
+    Array,
+    Points,
+    Settings,
+    flag,
+    listed,
+    mapping,
+    numbers,
+    positive,
+    whole,
+)
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, EntryPoint
@@ -58,6 +68,8 @@ class TableArguments(Arguments):
         noise_var: the variance of noise added to a reading.
         model_noise_var: the noise variance of the agents' model; by default noise_var, or 5% of
             the mean training variance if that is 0.
+        common_mean: whether the prior mean is one number, the training mean of all arms, instead
+            of one per arm.
         batch_size: the number of actions m in a round.
         contexts: what is observed before each action: {"clock": rows per day, "parts": 24}, the
             part of the day of a row, as points of the unit circle; or {"columns": [...]}, the
@@ -79,6 +91,7 @@ class TableArguments(Arguments):
     minimise: bool = False
     noise_var: float = 0.0
     model_noise_var: float | None = None
+    common_mean: bool = False
     batch_size: int = 1
     contexts: Settings | None = None
     context_kernel: Settings | Kernel | None = None
@@ -120,7 +133,7 @@ class TableArguments(Arguments):
             kernel=Empirical(covariance),
             noise_var=positive(model_noise_var, "model_noise_var", zero=True),
             batch_size=self.batch_size,
-            prior_mean=train.mean(axis=0),
+            prior_mean=train.mean(axis=None if flag(self.common_mean, "common_mean") else 0),
             epsilon=epsilon,
             history=train if self.in_order else None,
         )
