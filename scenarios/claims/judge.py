@@ -131,7 +131,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Reading:
-    """Another reading: labels and scenarios that it replaces, or how many trials count."""
+    """Another reading: labels and scenarios that it replaces, or how many trials count.
+
+    ``trials`` concerns all scenarios, or only ``scenarios`` if some are named.
+    """
 
     name: str
     says: str
@@ -146,13 +149,14 @@ class Reading:
         swap, value = self.agents.get, check.value
         if isinstance(value, dict):
             value = {swap(label, label): number for label, number in value.items()}
+        of_these = self.trials and (not self.scenarios or {*check.scenario} & {*self.scenarios})
         changed = replace(
             check,
             a=tuple(swap(label, label) for label in check.a),
             b=tuple(swap(label, label) for label in check.b),
             scenario=tuple(self.scenarios.get(id, id) for id in check.scenario),
             value=value,
-            trials=self.trials or check.trials,
+            trials=self.trials if of_these else check.trials,
         )
         return check if changed == check else changed
 
@@ -270,7 +274,8 @@ def _compared(check: Check) -> Iterator[tuple[str, tuple[str, ...]]]:
     if check.yardstick == "best":
         yield from ((a, tuple(b for b in check.b if b != a)) for a in check.a)
     elif check.b:
-        yield from ((a, (b,)) for a, b in itertools.product(check.a, check.b))
+        # A reading may replace an agent by the one with which it is compared.
+        yield from ((a, (b,)) for a, b in itertools.product(check.a, check.b) if a != b)
     else:
         yield from ((a, ()) for a in check.a)
 

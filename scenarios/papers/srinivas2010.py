@@ -27,6 +27,9 @@ def _mpi(end: str, margin: float, incumbent: str = "posterior-mean") -> AgentEnt
     return AgentEntry(f"mpi{end}", "mpi", settings, f"incumbent: {found}, margin {margin:.2g}")
 
 
+UNSCALED = (_gp_ucb("gp-ucb/unscaled", 1.0, "Theorem 1's beta as it is"),)
+
+
 def _agents(name: str) -> tuple[AgentEntry, ...]:
     """The five agents of Fig. 5."""
     return (
@@ -42,10 +45,11 @@ def _others(name: str, **margins: float) -> tuple[AgentEntry, ...]:
     """Agents under other readings, with the margins of MPI as shares."""
     sd = PRIOR_SD[name]
     return (
-        _gp_ucb("gp-ucb/unscaled", 1.0, "Theorem 1's beta as it is"),
+        *UNSCALED,
         AgentEntry("ei/observed", "ei", {"incumbent": "observed"}, "incumbent: best reward seen"),
         _mpi("/observed", 0.01 * sd, "observed"),
         *(_mpi(f"/{end}", share * sd) for end, share in (MARGINS | margins).items()),
+        _mpi("/margin-units", 0.01),
     )
 
 
@@ -116,6 +120,7 @@ SCENARIOS = (
         "a)",
         f"{SYNTHETIC}, noise variance 0.05",
         env_kwargs=SE | {"noise_var": 0.05},
+        alternatives=UNSCALED,
         horizon=1000,
         trials=60,
     ),
@@ -124,6 +129,7 @@ SCENARIOS = (
         "a)",
         f"{SYNTHETIC}, first arms spread evenly",
         env_kwargs=SE,
+        alternatives=UNSCALED,
         openings=tuple((309 + 618 * i) % 1000 for i in range(60)),
         horizon=1000,
         trials=60,
@@ -133,10 +139,7 @@ SCENARIOS = (
         "b)",
         WARMEST,
         env_kwargs=INTEL,
-        alternatives=(
-            *_others("temperature", **{"margin-15": 0.15}),
-            _mpi("/margin-units", 0.01),
-        ),
+        alternatives=_others("temperature", **{"margin-15": 0.15}),
         horizon=46,
         trials=2000,
     ),
@@ -161,7 +164,7 @@ SCENARIOS = (
         "c), on other data",
         SLOWEST,
         env_kwargs=METR,
-        alternatives=(*_others("traffic"), _mpi("/margin-units", 0.01)),
+        alternatives=_others("traffic"),
         horizon=207,
         trials=900,
         departures=METR_DEPARTURES,
@@ -180,7 +183,7 @@ SCENARIOS = (
         "c)",
         "the slowest of 357 sensors on the I-880 South, working mornings",
         env_kwargs={"readings": "i880", "minimise": True, "model_noise_var": 4.78},
-        alternatives=(*_others("traffic-i880"), _mpi("/margin-units", 0.01)),
+        alternatives=_others("traffic-i880"),
         horizon=357,
         trials=900,
         departures=(
