@@ -104,6 +104,23 @@ def _gp_ucb(arms: Arms, kernel: SquaredExponential, run: int) -> Array:
     return regret
 
 
+def network(figure: Figure) -> None:
+    """Fig. 2(a): temperatures of the 46 sensors at noon, and correlations against distance."""
+    readings = datasets.load("intel-berkeley", {"every": EVERY})
+    places, noon = readings.locations, DAY // EVERY // 2
+    assert places is not None
+    left, right = figure.subplots(1, 2)
+    marks = left.scatter(*places.T, c=readings.values[noon], s=60, cmap="coolwarm")
+    figure.colorbar(marks, ax=left, label=f"temperature in {readings.unit}")
+    left.set(title="first day, noon", xlabel="meters", ylabel="meters", aspect="equal")
+    pairs = np.triu_indices(len(places), 1)
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2)[pairs]
+    correlations = np.corrcoef(readings.values, rowvar=False)[pairs]
+    right.plot(distances, correlations, ".", color=COLOURS[0], markersize=4)
+    right.set(title="pairs of sensors, five days", xlabel="distance in meters", ylim=(None, 1))
+    right.set_ylabel("correlation")
+
+
 def two_iterations(figure: Figure) -> None:
     """Fig. 2(b, c): two rounds of GP-UCB on one function of the 1-D experiment."""
     arms, kernel = Arms.grid(400), SquaredExponential(0.2)
@@ -284,6 +301,10 @@ FIGURES = {
         "srinivas2010, Fig. 1 and Theorems 1 to 3: regret orders of three kernels, and three "
         "bounds above a run",
         regret_bounds,
+    ),
+    "srinivas2010-fig-2a": (
+        "srinivas2010, Fig. 2(a): temperatures of 46 sensors, and their correlations",
+        network,
     ),
     "srinivas2010-fig-2": (
         "srinivas2010, Fig. 2(b, c): two iterations of GP-UCB: the band and the choice",
