@@ -25,6 +25,14 @@ def test_the_learner_is_told_what_the_training_rows_say():
     assert problem.noise_var == pytest.approx(0.05 * np.var(ROWS[:20], axis=0, ddof=1).mean())
 
 
+def test_the_prior_mean_may_be_common_to_all_arms():
+    problem = Table(readings=ROWS, common_mean=True, minimise=True).problem
+    assert problem.prior_mean == pytest.approx(-ROWS[:20].mean())
+    assert np.allclose(problem.kernel(np.arange(4.0)[:, None]), np.cov(ROWS[:20].T))
+    with pytest.raises(InvalidInput, match="common_mean must be true or false"):
+        Table(readings=ROWS, common_mean=0.5)
+
+
 def test_each_function_is_one_of_the_other_rows():
     env, seen = Table(readings=ROWS.tolist()), set()
     for seed in range(200):

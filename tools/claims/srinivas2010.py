@@ -31,6 +31,8 @@ MINUTES_PER_BLOCK = 120
 TRAFFIC = {"mornings": True, "working_days": True}
 # A trial is stuck if so many of its last plays lie on one hill.
 LAST, MOST = 500, 0.95
+# Upper bounds whose relative difference is smaller are a tie.
+TIE = 1e-9
 # B of Theorem 3, and the kernel functions that its functions combine.
 NORM_BOUND, CENTRES = 4.0, 10
 
@@ -131,12 +133,18 @@ def play(
     for t, beta in enumerate(betas):
         widths = np.sqrt(beta * posterior.var)
         upper = posterior.mean + widths
-        chosen[t] = x = upper.argmax() if arms is None else arms[t]
+        chosen[t] = x = leader(upper) if arms is None else arms[t]
         if watched:
             outside = outside or bool((np.abs(f - posterior.mean) > widths + 1e-9).any())
             missed = max(missed, above_grid(upper))
         posterior.condition(chosen[t : t + 1], f[x : x + 1] + noise[t])
     return Played(chosen, outside, 2.0 * float(widths.mean()), missed)
+
+
+def leader(values: Array) -> int:
+    """The lowest index whose value is the largest one up to rounding."""
+    top = values.max()
+    return int((values >= top - TIE * abs(top)).argmax())
 
 
 def above_grid(values: Array) -> float:
