@@ -172,7 +172,7 @@ def against(bound: Array, f: Array, arms: IntArray) -> dict[str, float]:
     }
 
 
-def on_synthetic(store: Store, cell: int, label: str) -> Arrays:
+def on_synthetic(store: Store, cell: int, label: str) -> dict[str, Array]:
     """Of each trial on synthetic functions: information gain, stuck, the bound, the band."""
     here = registry.get(store.scenario["id"]).cells()[cell]
     with lent(here.scenario.env, here.made_with, here.scenario.horizon) as env:
@@ -195,7 +195,7 @@ def on_synthetic(store: Store, cell: int, label: str) -> Arrays:
         for f, p, reward in zip(values, played, rewards, strict=True):
             run = play(posterior, f, reward - f[p], betas, p)
             _add(found, against(bound, f, p), outside=run.outside, band=np.ptp(f) - run.width)
-    return found
+    return {name: np.array(of_trials) for name, of_trials in found.items()}
 
 
 def _add(found: dict[str, list[float]], values: Mapping[str, float], **more: float) -> None:
@@ -288,7 +288,7 @@ def local_slopes(
 ) -> dict[str, Array]:
     """The slopes of the log of a curve (T,), on such an axis, over the four parts of `decade`."""
     ends = decade(len(curve))
-    slopes = np.diff(np.log(curve[ends - 1])) / np.diff(axis(ends))
+    slopes = np.diff(np.log(curve[ends - 1])) / np.diff(axis(ends.astype(np.float64)))
     return {f"{name} {i}": slopes[i - 1 : i] for i in range(1, 5)}
 
 
@@ -611,7 +611,8 @@ def theorem2() -> Arrays:
     bound = theory.regret_bound_theorem2(gain / GREEDY, 1, DELTA, NOISE_VAR, a=float(a), b=float(b))
     betas = theory.beta_continuous(np.arange(1, rounds + 1), 1, DELTA, float(a), float(b))
     posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=rounds)
-    draws, found = sampler_for(arms, kernel), {}
+    draws = sampler_for(arms, kernel)
+    found: dict[str, list[float]] = {}
     for trial in range(100):
         rng = stream(PAPER, "theorem 2", trial)
         f = np.asarray(draws.draw(rng))
