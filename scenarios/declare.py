@@ -5,7 +5,7 @@ file, the JSON that a results file keeps, and the errors about all of these.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -23,19 +23,13 @@ def check(declared: Any) -> None:
         _check(field.name, getattr(declared, field.name), kinds[field.name])
 
 
-def read(
-    cls: type[T],
-    table: Any,
-    where: str = "",
-    readers: Mapping[Any, Callable[[Any], Any]] | None = None,
-) -> T:
+def read(cls: type[T], table: Any, where: str = "") -> T:
     """Make a declaration from a plain table, whose keys are the names of the fields.
 
     Args:
         cls: a dataclass that calls `check` when it is made.
         table: the table.
         where: its place in the file for error messages, e.g. "panels[0]".
-        readers: item type -> the function that reads an item of a list, if it is not a table.
     Raises:
         InvalidInput: it is not a table, a key is missing, or a value does not fit.
         UnknownName: a key or a name is unknown.
@@ -45,10 +39,7 @@ def read(
 
     def convert(name: str, value: Any, kind: Any) -> Any:
         item = _item_kind(kind)
-        read_item = (readers or {}).get(item)
-        if isinstance(value, (list, tuple)) and read_item is not None:
-            value = tuple(read_item(one) for one in value)
-        elif isinstance(value, (list, tuple)) and isinstance(item, type) and is_dataclass(item):
+        if isinstance(value, (list, tuple)) and isinstance(item, type) and is_dataclass(item):
             value = tuple(read(item, v, f"{start}{name}[{i}]") for i, v in enumerate(value))
         elif isinstance(value, list) and item is not None:
             value = tuple(value)
@@ -64,7 +55,7 @@ def read(
 
 
 def as_json(value: Any, **options: Any) -> str:
-    """A value of a declaration as JSON: kernels, findings, ... as their dicts, arrays as lists."""
+    """A value of a declaration as JSON: kernels, drifts, ... as their dicts, arrays as lists."""
     return json.dumps(value, default=_as_plain, **options)
 
 

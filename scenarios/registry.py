@@ -1,7 +1,7 @@
 """Scenarios by id.
 
 A paper, or a topic of this library, is one module with a tuple `SCENARIOS`. To add a scenario, add
-a declaration to it.
+a declaration to it. Another reading of the experiment "paper/name" has the id "paper/name@reading".
 """
 
 from functools import cache
@@ -25,8 +25,6 @@ TOPICS = {
     "time": "other models of time than bogunovic2016's, by this library",
 }
 GROUPS = PAPERS | TOPICS
-# The groups whose claims are judged.
-CLAIMED = tuple(PAPERS)
 
 
 @cache
@@ -37,8 +35,20 @@ def scenarios() -> dict[str, Scenario]:
         for scenario in import_module(f"gpbandits_env.scenarios.papers.{group}").SCENARIOS:
             if scenario.id in found or scenario.id.partition("/")[0] != group:
                 raise ValueError(f"scenario id {scenario.id!r} is a duplicate or not of {group}")
+            if (base := base_of(scenario.id)) not in {*found, scenario.id}:
+                raise ValueError(f"{scenario.id!r} is a reading of {base!r}: declare it after")
             found[scenario.id] = scenario
     return found
+
+
+def base_of(id: str) -> str:
+    """The scenario of which an id names a reading; the id itself if it names none."""
+    return id.partition("@")[0]
+
+
+def readings(id: str) -> list[str]:
+    """The ids of the other readings of a scenario."""
+    return [other for other in scenarios() if other != id and base_of(other) == id]
 
 
 def get(id: str) -> Scenario:

@@ -16,7 +16,6 @@ from gpbandits_env.scenarios.declare import (
     plain,
     put,
 )
-from gpbandits_env.scenarios.findings import Finding
 from gpbandits_env.scenarios.metrics import Panel, metric_named
 
 # A larger number of environment instances is taken for a typing error.
@@ -69,7 +68,8 @@ class Scenario:
     result depends on it. The code that runs a trial reads it as ``cell.scenario.name``.
 
     Args:
-        id: "paper/name".
+        id: "paper/name", or "paper/name@reading" for the same experiment under another reading of
+            the paper.
         source: paper, section and figure.
         title: one line of text.
         env: the environment's Gymnasium id.
@@ -83,10 +83,9 @@ class Scenario:
         trials: independent environment instances; all agents face the same ones.
         agents: the paper's agents.
         metric: the metric that reports rank by (see `metrics.KNOWN`).
-        findings: what the source found or what is expected, as checks.
         choices: where the paper is silent, and what was chosen.
         departures: where this scenario differs from what the paper did.
-        bounds: theory curves that a plot can draw over the result, as in `findings.bounds`:
+        bounds: theory curves that a plot can draw over the result, as in `bounds`:
             ``{"type": "theorem1"}``.
         openings: k arms for round 1. In trial i, every agent gets the (i mod k)-th of them instead
             of its own choice.
@@ -100,8 +99,6 @@ class Scenario:
         initial_counts: whether simple regret counts the initial points.
         alternatives: agents under other readings of the paper (its CHOICEs); ``--agents`` runs
             them by label, ``--agents all`` runs all of them.
-        reading_of: the id of the scenario of which this is another reading; a finding that does
-            not hold there may hold here.
     """
 
     id: str
@@ -114,7 +111,6 @@ class Scenario:
     trials: int = _about()
     agents: tuple[AgentEntry, ...] = _about()
     metric: str = _about("average_regret")
-    findings: tuple[Finding, ...] = _about(())
     choices: tuple[str, ...] = _about(())
     departures: tuple[str, ...] = _about(())
     bounds: tuple[Any, ...] = _about(())
@@ -126,14 +122,12 @@ class Scenario:
     initial: int = _later(0)
     initial_counts: bool = _later(False)
     alternatives: tuple[AgentEntry, ...] = _about((), later=True)
-    reading_of: str = _about("", later=True)
 
     def __post_init__(self) -> None:
         check(self)
         whole(self.horizon, "horizon")
         whole(self.trials, "trials", maximum=MOST_TRIALS)
-        for judged in (self, *self.findings):
-            metric_named(getattr(judged, "metric", self.metric))
+        metric_named(self.metric)
         _check_grid(self.grid)
         if whole(self.initial, "initial", 0) == 0 and self.initial_counts:
             raise InvalidInput("initial_counts needs initial points")
@@ -274,7 +268,7 @@ class Cell:
     """One point of a scenario's parameter grid, everything filled in.
 
     It has its index in the declared order, the values of the grid, and the scenario at this point:
-    environment, horizon and agents, without findings and other fields that no result depends on.
+    environment, horizon and agents, without the fields that no result depends on.
     """
 
     index: int

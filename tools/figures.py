@@ -15,7 +15,6 @@ import numpy as np
 from PIL import Image
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.scenarios.findings.finding import mean_and_error
 from gpbandits_env.scenarios.metrics import KNOWN, Panel
 from gpbandits_env.scenarios.reporting.plots import (
     draw_bounds,
@@ -33,6 +32,7 @@ from gpbandits_env.scenarios.reporting.style import (
     write,
 )
 from gpbandits_env.scenarios.results.curves import curves_of
+from gpbandits_env.scenarios.results.report import mean_and_error
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
 

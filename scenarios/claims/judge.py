@@ -187,7 +187,7 @@ def paper(name: str) -> Paper:
         without_data=tuple(table["reading"]["others"]),
         readings=tuple(Reading(**found) for found in table.get("other", ())),
         claims=tuple(_claim(found) for found in table["claim"]),
-        errata=tuple(table["erratum"]),
+        errata=tuple(table.get("erratum", ())),
     )
 
 
@@ -201,7 +201,7 @@ def _check(table: Plain, claim: str) -> Check:
     for name in table:
         one_of(name, known, f"setting of a check of {claim}")
     lists = ("scenario", "cells", "a", "b", "at")
-    given = {
+    given: dict[str, Any] = {
         key: tuple(value) if key in lists and isinstance(value, list) else
         (value,) if key in lists else value
         for key, value in table.items()

@@ -44,10 +44,10 @@ def claims(name: str, files: tuple[Path, ...]) -> None:
     load = _loader(files)
     if not name:
         rows = [["paper", "claims", *VERDICTS, "robust"]]
-        rows += [_counts(paper(each), load) for each in registry.CLAIMED]
+        rows += [_counts(paper(each), load) for each in registry.GROUPS]
         click.echo("\n".join(aligned(rows)))
         return
-    found = paper(one_of(group, registry.CLAIMED, "paper", "'gpbandits claims' lists them"))
+    found = paper(one_of(group, registry.GROUPS, "paper", "'gpbandits claims' lists them"))
     if not short:
         rows = [["claim", "verdict", "readings"]]
         for claim in found.claims:

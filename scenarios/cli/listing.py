@@ -29,15 +29,22 @@ def list_scenarios(scenario: str | None) -> None:
 
 
 def _overview(groups: Iterable[str]) -> None:
-    width = max(map(len, registry.scenarios()))
+    width = max(len(registry.base_of(id)) for id in registry.scenarios())
     for paper in groups:
         click.echo(f"{paper}: {registry.GROUPS[paper]}")
         own = [s for id, s in registry.scenarios().items() if id.startswith(f"{paper}/")]
         for found in own:
+            if found.id != registry.base_of(found.id):
+                continue
             size = f"{found.trials} x {found.horizon}"
-            click.echo(f"  {found.id:<{width}} {size:>11}  {found.title}")
+            others = ", ".join(f"@{id.partition('@')[2]}" for id in registry.readings(found.id))
+            more = f" ({others})" if others else ""
+            click.echo(f"  {found.id:<{width}} {size:>11}  {found.title}{more}")
         click.echo()
-    click.echo("The second column is trials x rounds. 'gpbandits list ID' shows one in detail.")
+    click.echo(
+        "The second column is trials x rounds; names after @ are other readings of the same "
+        "experiment, e.g. ID@literal. 'gpbandits list ID' shows one in detail."
+    )
 
 
 def _describe(scenario: Scenario) -> None:
@@ -50,7 +57,7 @@ def _describe(scenario: Scenario) -> None:
             click.echo(f"  at {words(point)}")
     _section("agents", [_entry(e) for e in scenario.agents])
     _section("alternatives (--agents all)", [_entry(e) for e in scenario.alternatives])
-    _section("findings", [f.statement for f in scenario.findings])
+    _section("other readings", registry.readings(scenario.id))
     _section("choices", scenario.choices)
     _section("departures", scenario.departures)
 

@@ -29,7 +29,7 @@ _file = click.argument("file", type=options.PATH)
 @options.as_json()
 @click.option("--html", type=options.PATH, help="Write a self-contained HTML page.")
 def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Path | None) -> None:
-    """Print means, standard errors, ranks, comparisons and findings of the results in FILES.
+    """Print means, standard errors, ranks and comparisons of the results in FILES.
 
     \b
     Examples:

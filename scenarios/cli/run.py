@@ -75,7 +75,7 @@ def run(
     fresh: bool,
     no_user_code: bool,
 ) -> None:
-    """Run SCENARIO (an id or a .toml file), print its table and findings, and plot it.
+    """Run SCENARIO (an id or a .toml file), print its table, and plot it.
 
     The same command resumes an interrupted run from the last completed trial. A later run with
     more trials or more agents adds them to the results file.

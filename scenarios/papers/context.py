@@ -6,7 +6,6 @@ in common, as with one agent per context. The oracle that knows f has no regret.
 """
 
 from gpbandits_env.arrays import Plain
-from gpbandits_env.scenarios.findings import Below, Level
 from gpbandits_env.scenarios.papers.bogunovic2016 import TEMPERATURE, WARM
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
@@ -47,11 +46,6 @@ SCENARIOS = (
         title="10 contexts, drawn at random, with similar functions of 50 arms",
         env_kwargs={"grid": [50], "contexts": 10, "kernel": _product(0.3)},
         agents=AGENTS,
-        findings=(
-            Below("cgp-ucb", "blind", "cumulative_regret"),
-            Below("cgp-ucb", "apart", "cumulative_regret"),
-            Below("apart", "random", "cumulative_regret"),
-        ),
         **COMMON,
     ),
     Scenario(
@@ -63,10 +57,6 @@ SCENARIOS = (
             AgentEntry("cgp-ucb", "gp-ucb", {"kernel": _product(1e3)}, "the kernel of pairs"),
             *AGENTS[1:3],
             AGENTS[-1],
-        ),
-        findings=(
-            Level("cgp-ucb", "blind", ("cgp-ucb", "random"), metric="cumulative_regret"),
-            Below("blind", "apart", "cumulative_regret"),
         ),
         **COMMON,
     ),
@@ -83,7 +73,6 @@ SCENARIOS = (
         ),
         horizon=288,
         trials=20,
-        findings=(Below("cgp-ucb", "random"), Below("tv/hour", "random")),
         departures=(
             "the scenario is ours; without the hour, GP-UCB and TV-GP-UCB are those of "
             "bogunovic2016/temperature",

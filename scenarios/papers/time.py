@@ -9,12 +9,10 @@ know how the function changes.
 from typing import Any
 
 from gpbandits_env.arrays import Plain
-from gpbandits_env.scenarios.findings import AtMost, Below, Finding, NeverBelow
 from gpbandits_env.scenarios.papers.bogunovic2016 import (
     BETA,
     FAST,
     FIRST_SENSORS,
-    POWER,
     REAL_DATA,
     REPLAYED,
     TEMPERATURE,
@@ -68,8 +66,6 @@ DRAWN_AGENTS = (
     *TOLD_LITTLE,
     GENIE,
 )
-FORGETFUL = ("resets", "window", "gp-ucb", "et", "wgp")
-RIVALS = (*MARKOV, *FORGETFUL, "bma", "ui")
 
 # -- Real data ------------------------------------------------------------------------------------
 
@@ -94,9 +90,7 @@ CHOSEN = (
 OWN = "this is an experiment of this library, not of a paper"
 
 
-def _real(
-    name: str, data: Plain, beta: Plain, season: Plain, rows: int, reason: str = "", **more: Any
-) -> Scenario:
+def _real(name: str, data: Plain, beta: Plain, season: Plain, rows: int, **more: Any) -> Scenario:
     """Declare a run on recorded data, of which the first ``rows`` are the training days."""
     told: Plain = {"history": rows}
     return Scenario(
@@ -110,10 +104,6 @@ def _real(
             _ucb("season/told", f"a season; {TOLD}", beta, temporal=season, **told),
             _ucb("gp-ucb", "nothing is ever forgotten", beta),
         ),
-        findings=tuple(
-            Below("season/told", rival, reason=reason)
-            for rival in ("tv-gp-ucb", "tv/told", "season")
-        ),
         choices=(*REAL_DATA, *CHOSEN),
         departures=(REPLAYED, OWN),
         **more,
@@ -125,7 +115,7 @@ def _drifting(side: int, drift: Plain) -> Plain:
     return {"grid": [side, side], "kernel": kernel, "noise_var": 0.01, "drift": drift}
 
 
-def _drawn(name: str, what: str, kernels: tuple[Plain, ...], beaten: tuple[str, ...]) -> Scenario:
+def _drawn(name: str, what: str, kernels: tuple[Plain, ...]) -> Scenario:
     return Scenario(
         id=f"time/{name}",
         source="Hartikainen and Sarkka (2010); Solin and Sarkka (2014)",
@@ -136,10 +126,6 @@ def _drawn(name: str, what: str, kernels: tuple[Plain, ...], beaten: tuple[str, 
         agents=DRAWN_AGENTS,
         horizon=300,
         trials=20,
-        findings=(
-            *(Below("right", label) for label in beaten),
-            NeverBelow("genie", ("right", *RIVALS)),
-        ),
         departures=(OWN,),
     )
 
@@ -147,28 +133,22 @@ def _drawn(name: str, what: str, kernels: tuple[Plain, ...], beaten: tuple[str, 
 # -- Drift of unknown rate -------------------------------------------------------------------------
 
 
-FEW_RUNS = "Means that few runs decide"
-
-
-AS_GOOD, BETTER = AtMost("bma", "true", 1.3), Below("bma", "true", reason=FEW_RUNS)
 # The last word of a name -> the drift in words, the drift, which the agents are not told, the
-# Markov rate with the same correlation from one round to the next, and what `bma` should reach.
-UNKNOWN: dict[str, tuple[str, Plain, float, Finding]] = {
+# Markov rate with the same correlation from one round to the next.
+UNKNOWN: dict[str, tuple[str, Plain, float]] = {
     "change": (
         "change points, one in 100 rounds on average",
         {"type": "change-points", "rate": 0.01},
         1.0 - 0.99**2,
-        BETTER,
     ),
-    "slow": ("a slow Markov drift", {"type": "markov", "epsilon": 0.003}, 0.003, AS_GOOD),
-    "fast": ("a fast Markov drift", {"type": "markov", "epsilon": 0.03}, 0.03, AS_GOOD),
+    "slow": ("a slow Markov drift", {"type": "markov", "epsilon": 0.003}, 0.003),
+    "fast": ("a fast Markov drift", {"type": "markov", "epsilon": 0.03}, 0.03),
     "season": (
         "a season of 50 rounds",
         {"type": "seasonal", "period": 50.0, "weights": [1.0, 0.5]},
         0.025,
-        BETTER,
     ),
-    "static": ("a function that does not change", {"type": "markov", "epsilon": 0.0}, 0.0, BETTER),
+    "static": ("a function that does not change", {"type": "markov", "epsilon": 0.0}, 0.0),
 }
 MATCHED = (
     "the epsilon of `true` has the same correlation from one round to the next as the environment: "
@@ -176,7 +156,7 @@ MATCHED = (
 )
 
 
-def _unknown(name: str, what: str, drift: Plain, epsilon: float, goal: Finding) -> Scenario:
+def _unknown(name: str, what: str, drift: Plain, epsilon: float) -> Scenario:
     return Scenario(
         id=f"time/unknown-{name}",
         source="Brunzema et al. (2022); Deng et al. (2022)",
@@ -199,11 +179,6 @@ def _unknown(name: str, what: str, drift: Plain, epsilon: float, goal: Finding) 
         ),
         horizon=500,
         trials=50,
-        findings=(
-            goal,
-            Below("bma", "resets"),
-            NeverBelow("genie", ("true", "bma", "et", "resets", "gp-ucb")),
-        ),
         choices=(MATCHED,),
         departures=(OWN,),
     )
@@ -221,7 +196,7 @@ SCENARIOS = (
         title="the environments of time/unknown-*: further agents that are told nothing",
         env="gpbandits/Drifting-v0",
         env_kwargs=_drifting(50, UNKNOWN["change"][1]),
-        grid=tuple({"drift": d, "agents.true.epsilon": e} for _, d, e, _ in UNKNOWN.values()),
+        grid=tuple({"drift": d, "agents.true.epsilon": e} for _, d, e in UNKNOWN.values()),
         agents=(
             AgentEntry("true", "tv-gp-ucb", {"epsilon": 0.0}, "knows epsilon"),
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates"),
@@ -231,14 +206,11 @@ SCENARIOS = (
         ),
         horizon=500,
         trials=RIVALS_TRIALS,
-        findings=tuple(
-            Below("bma", label, reason=POWER) for label in ("learns", "wgp", "ui", "window")
-        ),
         choices=(MATCHED,),
         departures=(OWN, f"{RIVALS_TRIALS} trials, because several of these agents are slow"),
     ),
-    _drawn("kernels", "draws that wander", WANDERING, FORGETFUL),
-    _drawn("seasons", "draws with a season of 24 rounds", SEASONAL, RIVALS),
+    _drawn("kernels", "draws that wander", WANDERING),
+    _drawn("seasons", "draws with a season of 24 rounds", SEASONAL),
     _real(
         "temperature",
         TEMPERATURE,
@@ -256,7 +228,6 @@ SCENARIOS = (
         FAST,
         FAST_SEASON,
         180,
-        POWER,
         source="METR-LA, as in bogunovic2016/traffic",
         title="the fastest of 50 highway sensors, with a season learned on three mornings before",
         grid={"starts": ((0,), (60,))},

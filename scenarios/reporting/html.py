@@ -1,4 +1,4 @@
-"""Results as one web page that contains everything: tables, findings, plots and settings."""
+"""Results as one web page that contains everything: tables, plots and settings."""
 
 import tempfile
 from collections.abc import Sequence
@@ -77,17 +77,15 @@ def _study(path: Path, metric: str | None) -> Plain:
 
 
 def _summary(found: Report, cell: CellReport) -> Plain:
-    """A row of the summary: the two best agents of a cell, and how many findings hold."""
+    """A row of the summary: the two best agents of a cell."""
     order = sorted(
         cell.agents, key=lambda agent: np.nan_to_num(agent.mean[found.metric], nan=np.inf)
     )
-    checked = [check.holds for check in cell.findings if check.holds is not None]
     return {
         "id": found.scenario["id"],
         "params": cell.params,
         "metric": KNOWN[found.metric].title,
         "best": [f"{a.label}: {a.words(found.metric)}" for a in order[:2]],
-        "findings": f"{sum(checked)} of {len(checked)}" if checked else "",
     }
 
 

@@ -11,7 +11,6 @@ from gpbandits_env.arrays import Array, IntArray, Plain, Settings
 from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.declare import read
-from gpbandits_env.scenarios.findings.rounds import resets
 from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y, reported_metrics
 from gpbandits_env.scenarios.reporting.style import (
     INK,
@@ -23,7 +22,7 @@ from gpbandits_env.scenarios.reporting.style import (
     share_legend,
     write,
 )
-from gpbandits_env.scenarios.results.curves import along, optimum_moves
+from gpbandits_env.scenarios.results.curves import along, optimum_moves, resets
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
 

@@ -38,12 +38,6 @@ def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
         title = KNOWN[metrics[0]].title
         lines += ["", f"paired differences of the {title} (mean, standard error, p of a t test)"]
         lines += aligned(pairs_of(cell))
-    if cell.findings:
-        lines += ["", "findings"]
-        for check in cell.findings:
-            lines.append(f"  {check.mark:>14}  {check.statement}")
-            if check.numbers:
-                lines.append(f"{'':18}{check.figures}")
     return lines
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named
 from gpbandits_env.scenarios.results.store import Store
 
@@ -50,3 +50,9 @@ def along(store: Store, cell: int, label: str, name: str) -> Array:
         trials, horizon = store.arrays(cell, label, "optimum").shape
         return np.broadcast_to(np.arange(1.0, horizon + 1.0), (trials, horizon))
     return store.arrays(cell, label, name).astype(np.float64)
+
+
+def resets(model_order: Array) -> IntArray:
+    """The rounds, from 1, after which a posterior was empty: (T,) model orders -> (k,)."""
+    empty = np.flatnonzero(np.asarray(model_order) == 0.0) + 1
+    return empty if model_order.any() else empty[:0]

@@ -81,11 +81,7 @@ def to_reference(report: Report) -> Plain:
 
 def _cell(cell: CellReport) -> Plain:
     agents = {a.label: {name: [a.mean[name], a.se[name]] for name in a.mean} for a in cell.agents}
-    findings = [
-        {"statement": c.statement, "holds": c.holds, "numbers": dict(c.numbers)}
-        for c in cell.findings
-    ]
-    return {"params": cell.params, "agents": agents, "findings": findings}
+    return {"params": cell.params, "agents": agents}
 
 
 def conditions(kept: Plain, now: Plain) -> list[str]:

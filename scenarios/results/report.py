@@ -1,9 +1,8 @@
-"""The report of a study: means and standard errors, comparisons, and the paper's findings."""
+"""The report of a study: means, standard errors and comparisons."""
 
 import itertools
 import json
 from dataclasses import asdict, dataclass
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.display import Displayed, html_table
 from gpbandits_env.errors import optional
 from gpbandits_env.scenarios.declare import as_json
-from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
-from gpbandits_env.scenarios.findings.finding import Paired, mean_and_error, paired
 from gpbandits_env.scenarios.metrics import metric_named, reported_metrics
 from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
 from gpbandits_env.scenarios.results.store import Store
@@ -54,13 +51,19 @@ class AgentResult:
 
 
 @dataclass(frozen=True)
-class PairedTest(Paired):
-    """Two agents compared, with the two-sided p-value of Student's t test.
+class PairedTest:
+    """Agents a and b compared over the trials that both have run.
 
-    It is NaN where differences have no spread: there is one trial, or all trials repeat the same
-    environment instance.
+    ``se`` is the standard error of the mean of a - b, and ``p`` the two-sided p-value of Student's
+    t test. They are NaN for one trial; p is NaN too where all trials repeat the same environment
+    instance, so that differences have no spread.
     """
 
+    mean_a: float
+    mean_b: float
+    difference: float
+    se: float
+    trials: int
     p: float
 
 
@@ -81,7 +84,6 @@ class CellReport:
     params: Plain
     agents: tuple[AgentResult, ...]
     comparisons: tuple[Comparison, ...]
-    findings: tuple[Check, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,11 +160,22 @@ def report(store: Store, metric: str | None = None) -> Report:
     return Report(scenario, name, moves, tuple(cells), failures, store.digest())
 
 
+def mean_and_error(values: Array, axis: int = 0) -> tuple[Array, Array]:
+    """The mean over the trials along ``axis``, and its standard error (NaN for one trial)."""
+    count = values.shape[axis]
+    mean: Array = values.mean(axis=axis)
+    if count < 2:
+        return mean, np.full_like(mean, np.nan)
+    error: Array = values.std(axis=axis, ddof=1) / np.sqrt(count)
+    # Identical trials have no spread, but rounding of the mean would show one.
+    return mean, np.where(np.ptp(values, axis=axis) == 0.0, 0.0, error)
+
+
 def paired_test(a: Array, b: Array) -> PairedTest:
-    """Compare two agents trial by trial; see `paired`."""
-    found = paired(a, b)
-    t = found.difference / (found.se or np.nan)
-    return PairedTest(**asdict(found), p=float(2.0 * stdtr(found.trials - 1, -abs(t))))
+    """Compare two agents by their (trials,) figures of the same trials in the same order."""
+    difference, se = (float(value) for value in mean_and_error(a - b))
+    p = float(2.0 * stdtr(len(a) - 1, -abs(difference / (se or np.nan))))
+    return PairedTest(float(a.mean()), float(b.mean()), difference, se, len(a), p)
 
 
 def mean_ranks(table: Array) -> Array:
@@ -188,64 +201,25 @@ def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:
 
 
 def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
-    cell = StoredCell(store, index)
-    names = reported_metrics(metric)
-    shared = cell.final(metric, cell.labels)
-    ranks = mean_ranks(np.array(list(shared.values())))
+    labels = store.labels(index)
+    finals = {name: final(store, index, name) for name in reported_metrics(metric)}
+
+    def of(*labels: str) -> list[Array]:
+        """The metric of agents, in the trials that all of them have run."""
+        shared = sorted(set.intersection(*(set(finals[metric][label]) for label in labels)))
+        return [np.array([finals[metric][label][i] for i in shared]) for label in labels]
+
+    ranks = mean_ranks(np.array(of(*labels))).tolist()
     results = tuple(
-        _agent(store, index, label, {name: cell.finals(name)[label] for name in names}, rank)
-        for label, rank in zip(shared, ranks.tolist(), strict=True)
+        _agent(store, index, label, {name: found[label] for name, found in finals.items()}, rank)
+        for label, rank in zip(labels, ranks, strict=True)
     )
     comparisons = tuple(
-        Comparison(*pair, paired_test(*cell.final(metric, pair).values()))
-        for pair in itertools.combinations(cell.labels, 2)
-        if len(cell.common(pair)) > 1
+        Comparison(*pair, paired_test(*values))
+        for pair in itertools.combinations(labels, 2)
+        if len((values := of(*pair))[0]) > 1
     )
-    checks = tuple(FINDINGS.from_dict(spec).look(cell) for spec in store.scenario["findings"])
-    return CellReport(index, params, results, comparisons, checks)
-
-
-class StoredCell(CellResults):
-    """What findings read from one cell of a results file: `findings.CellResults`."""
-
-    def __init__(self, store: Store, cell: int) -> None:
-        self.store, self.cell = store, cell
-        self.finals = cache(partial(final, store, cell))
-        """A metric at the last round: agent -> trial -> value."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(self.store.labels(self.cell))
-
-    def common(self, labels: tuple[str, ...]) -> list[int]:
-        """The trials that all of the agents have run."""
-        run = [set(self.store.trials(self.cell, label)) for label in labels]
-        return sorted(set.intersection(*run))
-
-    def size(self, labels: tuple[str, ...]) -> tuple[int, int]:
-        rounds = self.store.arrays(self.cell, labels[0], "optimum").shape[1]
-        return len(self.common(labels)), rounds
-
-    def final(self, metric: str, labels: tuple[str, ...]) -> dict[str, Array]:
-        values, common = self.finals(metric), self.common(labels)
-        return {label: np.array([values[label][trial] for trial in common]) for label in labels}
-
-    def regret(self, labels: tuple[str, ...]) -> dict[str, Array]:
-        common, found = self.common(labels), {}
-        for label in labels:
-            kept = np.isin(self.store.trials(self.cell, label), common)
-            found[label] = self.store.arrays(self.cell, label, "regret").sum(axis=2)[kept]
-        return found
-
-    def model_order(self, label: str) -> Array:
-        return self.store.arrays(self.cell, label, "model_order").mean(axis=0)
-
-    def seconds(self, label: str) -> Array:
-        ask, tell = (self.store.seconds(self.cell, label, name) for name in ("ask", "tell"))
-        return ask + tell
-
-    def evaluations(self, label: str) -> Array:
-        return self.store.arrays(self.cell, label, "evaluations").astype(np.float64)
+    return CellReport(index, params, results, comparisons)
 
 
 def _agent(

@@ -33,7 +33,6 @@ from gpbandits_env.rewards.datasets import is_file_name
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import as_json, check_keys, plain
 from gpbandits_env.scenarios.declare import read as read_table
-from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
 from gpbandits_env.scenarios.scenario import Scenario, label_of
 from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.study.runner import look_in
@@ -129,12 +128,7 @@ def read(declared: Any, name: str = "scenario") -> Scenario:
             table[kind] = [_entry(entry, f"{kind}[{i}]") for i, entry in enumerate(entries)]
     if isinstance(table.get("grid"), Mapping):
         table["grid"] = _joined(table["grid"])
-    scenario = read_table(Scenario, table, readers={Finding: FINDINGS.from_dict})
-    labels = [entry.label for entry in (*scenario.agents, *scenario.alternatives)]
-    for i, finding in enumerate(scenario.findings):
-        for label in finding.labels:
-            one_of(label, labels, f"agent of findings[{i}]")
-    return scenario
+    return read_table(Scenario, table)
 
 
 def _joined(grid: Settings) -> Plain:

@@ -21,8 +21,8 @@ from gpbandits_env.gp.kernels import kernel_from_dict
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.drift import as_drift
+from gpbandits_env.scenarios.bounds import BOUNDS
 from gpbandits_env.scenarios.declare import as_json
-from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.scenario import Cell, Scenario
 from gpbandits_env.scenarios.study.runner import lent, make_agent
 from gpbandits_env.seeding import stream

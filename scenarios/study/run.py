@@ -16,7 +16,7 @@ from gpbandits_env.display import Displayed
 from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, shown
 from gpbandits_env.gp.threads import blas_threads, one_blas_thread
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios.findings.bounds import BOUNDS
+from gpbandits_env.scenarios.bounds import BOUNDS
 from gpbandits_env.scenarios.results.export import to_dataframe
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.references import machine, versions

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Scenario
-from gpbandits_env.scenarios.findings import Below, Level
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import Engine, Outcome, engine_local, run_study, run_trial
 from gpbandits_env.scenarios.study.runner import FOLDERS, look_in
@@ -37,7 +36,6 @@ def tiny() -> Scenario:
         alternatives=(AgentEntry("mpi/no-margin", "mpi", {"margin": 0.0}),),
         horizon=12,
         trials=4,
-        findings=(Below("gp-ucb", "random"), Level("gp-ucb", "ei", ("gp-ucb", "ei", "random"))),
     )
 
 
@@ -129,7 +127,7 @@ def odd(tiny: Scenario, tmp_path: Path) -> Iterator[Callable[..., Scenario]]:
         quick = AgentEntry("quick", "random")
         own = [AgentEntry(name.lower(), f"odd_learners:{name}") for name in names]
         agents = (quick, *own) if quick_first else (*own, quick)
-        usual = {"trials": 2, "horizon": 5, "grid": (), "findings": ()}
+        usual = {"trials": 2, "horizon": 5, "grid": ()}
         return replace(tiny, agents=agents, **{**usual, **changes})
 
     yield made

@@ -30,7 +30,6 @@ from gpbandits_env.rewards.datasets import check_table
 from gpbandits_env.rewards.drift import as_drift
 from gpbandits_env.rewards.functions import MOTIONS, AnalyticProcess
 from gpbandits_env.scenarios.declare import read
-from gpbandits_env.scenarios.findings import FINDINGS, Finding
 from gpbandits_env.scenarios.metrics import Panel
 
 ARMS = Arms.grid((3, 2))
@@ -138,12 +137,6 @@ MOTION_SPECS = (
     {"type": "turn", "period": 50.0},
     {"type": "stretch", "factor": 1.2, "period": 50.0},
 )
-FINDING_SPECS = (
-    {"type": "below", "a": "a", "b": "b", "metric": "simple_regret", "errors": 2.0},
-    {"type": "level", "a": "a", "b": "b", "scale": ["a", "b"], "within": 0.1},
-    {"type": "at-most", "a": "a", "b": "b", "factor": 1.2},
-    {"type": "model-order", "agent": "a", "at_most": 0.1},
-)
 PANEL_SPECS = ({"y": "simple_regret", "x": "rounds", "band": "error", "log": False},)
 
 
@@ -187,7 +180,6 @@ SPECS = (
         lambda motion: AnalyticProcess("camelback", dim=4, motion=motion, cube=True),
         1,
     ),
-    (*_of(FINDING_SPECS, "FINDINGS.from_dict", FINDINGS.from_dict), _look, 1),
     (*_of(PANEL_SPECS, "a panel", lambda s: read(Panel, s)), lambda p: p.title, 1),
 )
 WEIGHTS = np.array([spec[4] for spec in SPECS], dtype=float)

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 from fuzzing.case import Case, nothing
-from fuzzing.declared import FINDING_SPECS, spoilt
+from fuzzing.declared import spoilt
 from fuzzing.values import mutated, near_miss, pick
 
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.declare import plain
-from gpbandits_env.scenarios.findings import FINDINGS
 from gpbandits_env.scenarios.results.comparison import compare, gather
 from gpbandits_env.scenarios.results.export import export_csv
 from gpbandits_env.scenarios.results.report import report
@@ -127,7 +126,6 @@ GOOD: dict[str, Any] = {
     "trials": 2,
     "alternatives": (AgentEntry("c", "ei"),),
     "grid": {"noise_var": (0.1, 0.2)},
-    "findings": (FINDINGS.from_dict(FINDING_SPECS[0]),),
     "metric": "average_regret",
     "openings": (0, 1),
     "selective": False,

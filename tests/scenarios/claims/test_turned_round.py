@@ -7,11 +7,11 @@ import pytest
 
 from gpbandits_env.scenarios.claims import judge, yardsticks
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, UNDECIDED, Limits
-from gpbandits_env.scenarios.registry import CLAIMED
+from gpbandits_env.scenarios.registry import GROUPS
 
 CHECKS = [
     pytest.param(check, id=f"{claim.id}-{i}")
-    for name in CLAIMED
+    for name in GROUPS
     for claim in judge.paper(name).claims
     for i, check in enumerate(claim.check)
 ]
@@ -112,7 +112,7 @@ def test_a_slope_is_that_of_the_mean_curve():
     assert numbers["slope"] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("name", CLAIMED)
+@pytest.mark.parametrize("name", GROUPS)
 def test_every_combination_of_outcomes_has_a_verdict_and_all_fails_do_not_hold(name):
     rule = judge.RULES.get(name, judge._parts_rule)
     for outcomes in itertools.product(yardsticks.OUTCOMES, repeat=4):

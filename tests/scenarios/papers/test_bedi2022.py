@@ -9,7 +9,7 @@ from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import get
-from gpbandits_env.scenarios.findings.bounds import ModelOrderBound, Theorem32
+from gpbandits_env.scenarios.bounds import ModelOrderBound, Theorem32
 from gpbandits_env.scenarios.papers import bedi2022
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store

@@ -13,8 +13,8 @@ from gpbandits_env.gp.theory import time_varying
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.datasets import Readings
 from gpbandits_env.scenarios import Scenario, get
+from gpbandits_env.scenarios.bounds import Theorem42, Theorem43, Theorem43Blocks
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.findings.bounds import Theorem42, Theorem43, Theorem43Blocks
 from gpbandits_env.scenarios.papers import bogunovic2016
 from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report

@@ -11,8 +11,8 @@ from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import get
+from gpbandits_env.scenarios.bounds import BatchCorollary1, BatchTheorem1
 from gpbandits_env.scenarios.findings import WithinPublished
-from gpbandits_env.scenarios.findings.bounds import BatchCorollary1, BatchTheorem1
 from gpbandits_env.scenarios.papers import ren2024
 from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.results.report import report

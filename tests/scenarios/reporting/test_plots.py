@@ -19,7 +19,7 @@ from gpbandits_env.scenarios.results.store import Store
 @pytest.fixture
 def moving(tiny):
     """Drifting environments."""
-    return replace(tiny, env="gpbandits/MarkovGP-v0", grid={"epsilon": (0.01, 0.1)}, findings=())
+    return replace(tiny, env="gpbandits/MarkovGP-v0", grid={"epsilon": (0.01, 0.1)})
 
 
 def test_the_simple_regret_is_shown_only_where_it_means_something(run, tiny, moving):
@@ -47,7 +47,6 @@ def test_an_optimum_that_moves_and_keeps_its_value(run, tiny):
         env_kwargs={"grid": [12, 12], "function": "ackley", "motion": {"type": "orbit"}},
         agents=(AgentEntry("random", "random"),),
         alternatives=(),
-        findings=(),
         grid=(),
     )
     with Store.open(run(scenario=orbit).path) as store:
@@ -93,7 +92,7 @@ def in_legend(figure):
 
 def test_plots_show_labels_whatever_matplotlib_reads_in_them(run, tiny):
     agents = tuple(AgentEntry(label, "random") for label in sorted(LABELS))
-    odd = replace(tiny, title="$x_{$", agents=agents, alternatives=(), findings=())
+    odd = replace(tiny, title="$x_{$", agents=agents, alternatives=())
     with Store.open(run(scenario=odd).path) as store:
         assert in_legend(figure(store)) == LABELS
 

@@ -41,7 +41,6 @@ def thrifty(tiny):
             AgentEntry("cei", "cei", {"compress": {"type": "constant", "epsilon": 0.5}}),
         ),
         alternatives=(),
-        findings=(),
         grid=(),
         selective=True,
         initial=5,

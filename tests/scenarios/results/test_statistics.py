@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gpbandits_env.scenarios.findings.finding import mean_and_error
-from gpbandits_env.scenarios.results.report import mean_ranks, paired_test
+from gpbandits_env.scenarios.results.report import mean_and_error, mean_ranks, paired_test
 
 WORLDS = np.random.default_rng(0).normal(size=50)
 

@@ -94,15 +94,6 @@ def test_a_grid_is_swept(tmp_path):
     assert load(written(tmp_path, unquoted)).cells() == load(written(tmp_path, text)).cells()
 
 
-def test_a_finding_names_agents_of_the_file(tmp_path):
-    finding = '[[findings]]\ntype = "below"\na = "slow"\nb = "tv-gp-ucb"\n'
-    assert load(written(tmp_path, SMALL + finding)).findings[0].labels == ("slow", "tv-gp-ucb")
-    with pytest.raises(InvalidInput, match="no metric named 'regret'"):
-        load(written(tmp_path, f'{SMALL}{finding}metric = "regret"\n'))
-    with pytest.raises(InvalidInput, match=r"agent of findings\[0\].* did you mean 'slow'"):
-        load(written(tmp_path, SMALL + finding.replace("slow", "slwo")))
-
-
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

@@ -76,7 +76,7 @@ def test_a_trial_within_a_trial(tmp_path, monkeypatch):
     """Of the same environment, by an agent that tries something beforehand."""
     (tmp_path / "nesting_agent.py").write_text(NESTING, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    inner = replace(SCENARIO, agents=(AgentEntry("random", "random"),), findings=())
+    inner = replace(SCENARIO, agents=(AgentEntry("random", "random"),))
     module = type(sys)("test_nesting_scenario")
     module.inner = inner
     monkeypatch.setitem(sys.modules, "test_nesting_scenario", module)

@@ -19,7 +19,6 @@ def store(run, tiny):
     scenario = replace(
         tiny,
         grid={"batch_size": (4, 1, 2)},
-        findings=(),
         alternatives=(),
         agents=tiny.agents[:1],
         metric="simple_regret",
