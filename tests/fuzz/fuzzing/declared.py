@@ -70,12 +70,6 @@ def _walk(drift: Any) -> None:
         memory = drift.step(memory, fresh, t, rng)
 
 
-def _look(finding: Finding) -> None:
-    str(finding.statement)
-    str(finding.labels)
-    str(finding.rounds)
-
-
 def _nothing(_: Any) -> None:
     return
 
