@@ -37,7 +37,6 @@ COMMANDS = {
     "plot": "results.plot",
     "export": "results.export",
     "compare": "compare.compare_command",
-    "published": "compare.published",
     "claims": "claims.claims",
     "list": "listing.list_scenarios",
     "agents": "inventory.list_agents",

@@ -1,4 +1,4 @@
-"""Commands that compare: agents, our results with a paper's table or with the reference."""
+"""Commands that compare: agents, and our results with the reference."""
 
 import json
 import sys
@@ -13,11 +13,8 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.comparison_plot import figure
-from gpbandits_env.scenarios.reporting.published import gather as gather_published
-from gpbandits_env.scenarios.reporting.published import lines
 from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.reporting.tables import aligned, text
-from gpbandits_env.scenarios.reporting.tables import markdown as as_markdown
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.comparison import Suite, agents_of, compare, gather
 from gpbandits_env.scenarios.results.report import Report, report
@@ -94,23 +91,6 @@ def _text(suite: Suite, title: str) -> list[str]:
         "",
         *(f"note: {note}" for note in suite.notes),
     ]
-
-
-@click.command()
-@options.FILES
-@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
-def published(files: tuple[Path, ...], markdown: bool) -> None:
-    """Compare the results in FILES with the paper's table, including ranks.
-
-    \b
-    Examples:
-      gpbandits published results/ren2024-*.sqlite
-      gpbandits published results/ren2024-*.sqlite --markdown > table.md
-    """
-    head, *body = lines(gather_published(files))
-    click.echo("Simple regret at the last round: mean (standard deviation) [rank].\n")
-    as_table = as_markdown(head, body, right=range(2, len(head)))
-    click.echo(as_table if markdown else "\n".join(aligned([head, *body])))
 
 
 @click.command()

@@ -41,7 +41,7 @@ def store(cli, kept, tmp_path):
 def test_run_shows_table_and_files(cli, tmp_path):
     result = cli("run", "srinivas2010/se-1d", *SMALL)
     assert result.exit_code == 0, result.output
-    for word in ("max-variance", "paired differences"):
+    for word in ("max-variance", "average regret"):
         assert word in result.stdout
     assert "10/10" in result.stderr  # the progress bar
     for suffix in ("sqlite", "png", "svg"):

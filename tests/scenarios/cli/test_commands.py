@@ -100,7 +100,7 @@ def pipe(tmp_path):
 
 @pytest.mark.parametrize("args", [
     ("report", "{}.sqlite"), ("plot", "{}.sqlite"), ("export", "{}.sqlite"),
-    ("compare", "{}.sqlite"), ("published", "{}.sqlite"), ("diagnose", "{}.csv"),
+    ("compare", "{}.sqlite"), ("claims", "--results", "{}.sqlite"), ("diagnose", "{}.csv"),
     ("run", "{}.toml"), ("new", "{}.toml", "--force"),
     ("run", "srinivas2010/se-1d", "--out", "{}.sqlite"), ("report", "/dev/zero"),
     ("run", "srinivas2010/se-1d", "--fresh", "--out", "/dev/zero"), ("export", "/dev/full"),

@@ -235,7 +235,7 @@ def test_the_plan_is_every_trial_once_in_declared_order(tiny):
 
 
 def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monkeypatch):
-    """Tables, findings, pages, exports, failures and the digest, of one set of results."""
+    """Tables, pages, exports, failures and the digest, of one set of results."""
     tasks = plan(tiny.cells(), tiny.trials, 0)
     done = run_tasks(tasks)
     for i in (5, 14):
