@@ -16,7 +16,13 @@ from gpbandits_env.scenarios.reporting.comparison_plot import figure
 from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.reporting.tables import aligned, text
 from gpbandits_env.scenarios.results import references
-from gpbandits_env.scenarios.results.comparison import Suite, agents_of, compare, gather
+from gpbandits_env.scenarios.results.comparison import (
+    REFERENCE,
+    Suite,
+    agents_of,
+    compare,
+    gather,
+)
 from gpbandits_env.scenarios.results.report import Report, report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
@@ -34,6 +40,8 @@ from gpbandits_env.scenarios.study.run import run_study
 )
 @options.agents("Labels; by default those in all files.")
 @click.option("--reference", metavar="A", help="Agent whose score is 0; by default the worst.")
+@click.option("--baseline", metavar="A", help="Test this agent against each other one only.")
+@click.option("--latex", is_flag=True, help="Print a LaTeX table (booktabs) and draw no plot.")
 @options.out("Name of the plots (.png and .svg).")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
 @options.as_json("Print JSON and draw no plot.")
@@ -42,24 +50,36 @@ def compare_command(
     metric: str,
     agents: list[str] | None,
     reference: str | None,
+    baseline: str | None,
+    latex: bool,
     out: Path | None,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Compare agents over all scenarios in FILES: ranks, scores, profiles, pairwise results.
+    """Compare agents over all scenarios in FILES: ranks, scores, profiles, pairwise tests.
+
+    A file "reference:SCENARIO" stands for the kept trials of a scenario's reference results.
 
     \b
     Examples:
       gpbandits compare results/*.sqlite
+      gpbandits compare mine.sqlite reference:srinivas2010/se-1d --baseline mine
       gpbandits compare results/ren2024-*.sqlite --metric simple_regret --reference random
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
-    suite = compare(gather(files, metric, agents), reference, seed=seed)
+    suite = compare(gather(files, metric, agents), reference, baseline, seed=seed)
     if as_json:
         click.echo(json.dumps({"metric": metric, **suite.to_dict()}, indent=2))
         return
+    if latex:
+        click.echo(latex_table(suite, METRICS[metric].title))
+        return
     click.echo("\n".join(_text(suite, METRICS[metric].title)))
-    stem = out or files[0].with_name("comparison")
+    if baseline:
+        click.echo(f"{suite.sentence(baseline)}.")
+    stem = out or min(files, key=lambda file: str(file).startswith(REFERENCE)).with_name(
+        "comparison"
+    )
     for file in write(figure(suite, agents_of(files)), stem, reads=files):
         click.echo(f"plot     {file}")
 
@@ -86,11 +106,56 @@ def _text(suite: Suite, title: str) -> list[str]:
         "probability that the agent of the row beats the agent of the column",
         *aligned([["", *labels], *beats]),
         "",
+        *_tested(suite),
         f"mean {title}",
         *aligned([["scenario", *labels], *means]),
         "",
         *(f"note: {note}" for note in suite.notes),
     ]
+
+
+def _tested(suite: Suite) -> list[str]:
+    """The tests of pairs of agents, as lines; none if there are none."""
+    rows = [
+        [f"{t.a} - {t.b}", f"{t.difference:+.4f}", f"{t.p:.2g}", t.better or "-", str(t.trials)]
+        for t in suite.tests
+    ]
+    head = ["score of", "difference", "p (Holm)", "better at 5%", "paired trials"]
+    return [*aligned([head, *rows]), ""] if rows else []
+
+
+def latex_table(suite: Suite, title: str) -> str:
+    """The comparison as a LaTeX table that needs the package booktabs."""
+    losses = {
+        s.label: sum(t.better not in ("", s.label) for t in suite.tests if s.label in (t.a, t.b))
+        for s in suite.agents
+    }
+    wins = {s.label: sum(t.better == s.label for t in suite.tests) for s in suite.agents}
+    rows = [
+        rf"{_escaped(s.label)} & {s.rank:.2f} & {s.score.value:.3f} & "
+        rf"[{s.score.low:.3f}, {s.score.high:.3f}] & {wins[s.label]} & {losses[s.label]} \\"
+        for s in suite.agents
+    ]
+    trials = max((t.trials for t in suite.tests), default=0)
+    caption = (
+        f"{counted(len(suite.scenarios), 'scenario')}, {title}: mean rank; interquartile mean of "
+        "the scores with its 95\\% bootstrap interval; agents with significantly higher and lower "
+        f"regret (Wilcoxon's signed-rank test over {trials} paired trials, Holm's adjustment, "
+        "5\\%). Computed with gpbandits-env."
+    )
+    return "\n".join(
+        [
+            r"\begin{table}", r"\centering", rf"\caption{{{caption}}}",
+            r"\begin{tabular}{lrrlrr}", r"\toprule",
+            r"agent & rank & score & interval & beats & loses to \\", r"\midrule",
+            *rows,
+            r"\bottomrule", r"\end{tabular}", r"\end{table}",
+        ]
+    )  # fmt: skip
+
+
+def _escaped(label: str) -> str:
+    return "".join(f"\\{c}" if c in "_&%#$" else c for c in label)
 
 
 @click.command()

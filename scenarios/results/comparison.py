@@ -5,15 +5,17 @@ for that of the worst, or, with a reference agent, :math:`1 - r / \bar r_{ref}`.
 scenarios give the interquartile mean, which does not depend on a few failures or lucky runs;
 performance profiles, the share of runs above each score; and the probability that one agent beats
 another on a random scenario. Intervals come from a bootstrap that resamples trials within each
-scenario.
+scenario. All agents of a trial face the same function, so that two agents are tested trial by
+trial: Wilcoxon's signed-rank test of the differences of their scores over all scenarios, with
+Holm's adjustment for the number of pairs.
 
 Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical
 Precipice"; the probability of improvement is their eq. in Section 4.3.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +23,20 @@ from scipy import stats
 
 from gpbandits_env.arrays import Array, Plain, Settings, listed
 from gpbandits_env.errors import InvalidInput, StoreError, one_of
+from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.metrics import metric_named
+from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.report import final, mean_ranks
 from gpbandits_env.scenarios.results.store import Store
 
 # Scenario -> agent -> (trials,) regret at the last round.
 Regrets = Mapping[str, Mapping[str, Array]]
+# Agent -> trial -> regret at the last round.
+Runs = dict[str, dict[int, float]]
 
 LEVEL = 0.95
+# Before the id of a scenario: the kept values of its reference results, instead of a results file.
+REFERENCE = "reference:"
 RESAMPLES = 2000
 PROFILE = np.linspace(-0.5, 1.25, 141)
 
@@ -43,6 +51,28 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Agents a and b over the trials that both have run.
+
+    It has the mean difference of their scores, a - b, and the p-value of Wilcoxon's signed-rank
+    test, adjusted for the number of pairs.
+    """
+
+    a: str
+    b: str
+    difference: float
+    p: float
+    trials: int
+
+    @property
+    def better(self) -> str:
+        """The label of the agent with the higher scores at the level of 5%; "" if neither."""
+        if self.p > 1.0 - LEVEL or not self.difference:
+            return ""
+        return self.a if self.difference > 0.0 else self.b
 
 
 @dataclass(frozen=True)
@@ -69,13 +99,28 @@ class Suite:
         scenarios: scenario -> agent -> (mean regret, trials).
         agents: one per agent, the best interquartile mean first.
         improvement: (a, b) -> the probability that a's regret is below b's, ties counting half.
+        tests: one per pair of agents, or per pair with the baseline; none where the agents have
+            other trials than each other.
         reference: the agent whose mean regret has score 0; None for the worst of each scenario.
     """
 
     scenarios: dict[str, dict[str, tuple[float, int]]]
     agents: tuple[AgentScores, ...]
     improvement: dict[tuple[str, str], Interval]
+    tests: tuple[Tested, ...]
     reference: str | None
+
+    def sentence(self, label: str) -> str:
+        """How one agent compares with the others, as it can stand in a paper."""
+        own = [test for test in self.tests if label in (test.a, test.b)]
+        wins = sum(test.better == label for test in own)
+        losses = sum(test.better not in ("", label) for test in own)
+        trials = max((test.trials for test in own), default=0)
+        return (
+            f"{label} has lower regret than {wins} of {len(own)} agents and higher regret than "
+            f"{losses}, paired over {trials} trials (Wilcoxon's signed-rank test, Holm's "
+            f"adjustment, {1.0 - LEVEL:.0%})"
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -105,8 +150,10 @@ def gather(
 ) -> Regrets:
     """The regret at the last round of every finished trial of several results files.
 
-    Each cell of a grid counts as a scenario. Without ``agents``, those that all files have are
-    compared.
+    Each cell of a grid counts as a scenario, in which the trials count that all compared agents
+    have run. Without ``agents``, those that all files have are compared. A path
+    "reference:SCENARIO" stands for the kept values of a scenario's reference results: their agents
+    join those of a results file of the same scenario, so that rivals need not be run again.
     """
     metric_named(metric)
     files = [Path(path).resolve() for path in listed(paths, "paths")]
@@ -114,15 +161,19 @@ def gather(
         twice = [item for i, item in enumerate(given) if item in given[:i]]
         if twice:
             raise InvalidInput(f"the {what} {twice[0]} is given twice")
-    found: dict[str, dict[str, Array]] = {}
-    for path in paths:
+    found: dict[str, Runs] = {}
+    # Results files first, so that the agents of a reference join theirs.
+    for path in sorted(map(str, paths), key=lambda path: path.startswith(REFERENCE)):
+        if path.startswith(REFERENCE):
+            for name, runs in _kept(path.removeprefix(REFERENCE), metric):
+                # Kept values are rounded: an agent must be level with itself.
+                own = {k: _rounded(v) for k, v in found.get(name, {}).items()}
+                found[name] = runs | own
+            continue
         with Store.open(path) as store:
             for cell, params in enumerate(store.scenario["points"]):
-                name = " ".join([store.scenario["id"], *(f"{k}={v}" for k, v in params.items())])
                 if runs := final(store, cell, metric):
-                    found[_fresh(name, found)] = {
-                        label: np.array(list(values.values())) for label, values in runs.items()
-                    }
+                    found[_fresh(_name(store.scenario["id"], params), found)] = runs
     if not found:
         raise StoreError("the files contain no finished trial yet; 'gpbandits run' resumes them")
     return _in_common(found, agents)
@@ -132,9 +183,31 @@ def agents_of(paths: Sequence[str | Path]) -> dict[str, str]:
     """Label -> agent of several results files; the first file with a label decides."""
     found: dict[str, str] = {}
     for path in paths:
+        if str(path).startswith(REFERENCE):
+            entries = registry.get(str(path).removeprefix(REFERENCE)).select(["all"]).agents
+            found = {entry.label: entry.agent for entry in entries} | found
+            continue
         with Store.open(path) as store:
             found = {k: entry["agent"] for k, entry in store.scenario["agents"].items()} | found
     return found
+
+
+def _name(id: str, params: Settings) -> str:
+    return " ".join([id, *(f"{k}={v}" for k, v in params.items())])
+
+
+def _kept(id: str, metric: str) -> Iterator[tuple[str, Runs]]:
+    """The kept values of each cell of a scenario, in the form of `report.final`."""
+    kept = evidence.load(id)
+    if kept is None:
+        raise InvalidInput(f"no values of the trials of {id!r} are kept; run the scenario")
+    for cell, params in enumerate(kept.points):
+        last = {label: kept.curve(cell, label, metric)[:, -1] for label in kept.labels(cell)}
+        yield _name(id, params), {k: dict(enumerate(v.tolist())) for k, v in last.items()}
+
+
+def _rounded(runs: dict[int, float]) -> dict[int, float]:
+    return {trial: float(np.float32(value)) for trial, value in runs.items()}
 
 
 def _fresh(name: str, taken: Settings) -> str:
@@ -142,7 +215,7 @@ def _fresh(name: str, taken: Settings) -> str:
     return f"{name} ({count + 1})" if count else name
 
 
-def _in_common(found: dict[str, dict[str, Array]], agents: Sequence[str] | None) -> Regrets:
+def _in_common(found: Mapping[str, Runs], agents: Sequence[str] | None) -> Regrets:
     every = dict.fromkeys(label for runs in found.values() for label in runs)
     for label in agents or ():
         one_of(label, every, "agent in these files")
@@ -152,12 +225,19 @@ def _in_common(found: dict[str, dict[str, Array]], agents: Sequence[str] | None)
             f"a comparison needs at least two agents that all files have, got {common or 'none'}; "
             f"the files have {', '.join(every)}"
         )
-    return {name: {label: runs[label] for label in common} for name, runs in found.items()}
+    regrets = {}
+    for name, runs in found.items():
+        shared = sorted(set.intersection(*(set(runs[label]) for label in common)))
+        regrets[name] = {k: np.array([runs[k][trial] for trial in shared]) for k in common}
+    if empty := [name for name, runs in regrets.items() if not len(runs[common[0]])]:
+        raise StoreError(f"no trial of {empty[0]} was run by all of {', '.join(common)}")
+    return regrets
 
 
 def compare(
     regrets: Regrets,
     reference: str | None = None,
+    baseline: str | None = None,
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -169,15 +249,17 @@ def compare(
     Args:
         regrets: the regrets from `gather`, with the same agents in each scenario.
         reference: the agent whose mean regret has score 0, e.g. "random"; None for the worst.
+        baseline: an agent that is tested against each other one; None tests every pair, which
+            needs smaller p-values.
         resamples: the number of bootstrap samples.
         seed: the seed of the bootstrap.
     Raises:
-        UnknownName: the reference is not among the agents.
+        UnknownName: the reference or the baseline is not among the agents.
         InvalidInput: the reference has no regret in one of the scenarios.
     """
     labels = list(next(iter(regrets.values())))
-    if reference is not None:
-        one_of(reference, labels, "agent in these files")
+    for given in filter(None, (reference, baseline)):
+        one_of(given, labels, "agent in these files")
     for name, runs in regrets.items():
         if reference is not None and not runs[reference].any():
             raise InvalidInput(
@@ -204,7 +286,32 @@ def compare(
     }
     counted = {n: {k: (means[n][k], len(r)) for k, r in s.items()} for n, s in regrets.items()}
     order = tuple(sorted(agents, key=lambda s: -s.score.value))
-    return Suite(counted, order, better, reference)
+    pairs = [(baseline, other) for other in labels if other != baseline] if baseline else None
+    tests = _tests(scores, pairs or list(combinations(labels, 2)))
+    return Suite(counted, order, better, tests, reference)
+
+
+def _tests(
+    scores: Mapping[str, Mapping[str, Array]], pairs: list[tuple[str, str]]
+) -> tuple[Tested, ...]:
+    """Tests of pairs of agents; none if their trials are not the same."""
+    if any(len({len(s) for s in runs.values()}) > 1 for runs in scores.values()):
+        return ()
+    differences = [np.concatenate([s[a] - s[b] for s in scores.values()]) for a, b in pairs]
+    p = [float(stats.wilcoxon(d).pvalue) if d.any() else 1.0 for d in differences]
+    return tuple(
+        Tested(*pair, float(d.mean()), adjusted, len(d))
+        for pair, d, adjusted in zip(pairs, differences, holm(p), strict=True)
+    )
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """p-values adjusted for their number; source: Holm (1979), Section 3."""
+    order, count = np.argsort(p, kind="stable"), len(p)
+    raised = np.maximum.accumulate((count - np.arange(count)) * np.asarray(p)[order])
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(raised, 1.0)
+    return adjusted.tolist()
 
 
 def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array]:

@@ -11,7 +11,8 @@ from scipy import stats
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.cli.compare import compare_command
-from gpbandits_env.scenarios.results.comparison import PROFILE, agents_of, compare, gather
+from gpbandits_env.scenarios.results import evidence
+from gpbandits_env.scenarios.results.comparison import PROFILE, agents_of, compare, gather, holm
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.run import run_study
@@ -197,3 +198,53 @@ def test_labels_are_traced_to_their_agents(files):
     assert set(found) >= {"gp-ucb", "ei", "ts"}
     default = next(p.default for p in compare_command.params if p.name == "metric")
     assert default == "average_regret"
+
+
+def test_holm_multiplies_the_smallest_p_by_their_number():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.9, 0.5]) == [1.0, 1.0]
+
+
+def test_agents_are_tested_trial_by_trial():
+    rng = np.random.default_rng(0)
+    worlds = rng.exponential(size=30)
+    runs = {"a": worlds, "b": worlds + 0.1 + 0.05 * rng.random(30), "c": worlds.copy()}
+    found = {(t.a, t.b): t for t in compare({"w": runs}, resamples=10).tests}
+    p = [stats.wilcoxon(runs[a] - runs[b]).pvalue if a + b != "ac" else 1.0 for a, b in found]
+    assert [t.p for t in found.values()] == pytest.approx(holm(p))
+    assert [t.better for t in found.values()] == ["a", "", "c"]
+    suite = compare({"w": runs}, baseline="b", resamples=10)
+    assert {(t.a, t.b) for t in suite.tests} == {("b", "a"), ("b", "c")}
+    assert "lower regret than 0 of 2 agents and higher regret than 2, paired over 30" in (
+        suite.sentence("b")
+    )
+
+
+def test_agents_that_do_not_differ_are_seldom_told_apart():
+    """Trials that are shuffled between labels: few experiments have any pair below 5%."""
+    rng, false = np.random.default_rng(1), 0
+    for _ in range(100):
+        worlds = rng.exponential(size=(12, 1)) + rng.exponential(size=(12, 7))
+        runs = {str(k): column for k, column in enumerate(worlds.T)}
+        false += any(t.better for t in compare({"w": runs}, resamples=2).tests)
+    assert false <= 8
+
+
+def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files):
+    with Store.open(files[0]) as store:
+        kept = evidence.gather(store)
+    monkeypatch.setattr(evidence, "load", lambda id: kept if id == "test/20" else None)
+    alone = gather(["reference:test/20"], "average_regret")
+    both = gather([files[0], "reference:test/20"], "average_regret")
+    assert list(both) == list(alone) == ["test/20"]
+    for label, runs in both["test/20"].items():
+        np.testing.assert_array_equal(runs, alone["test/20"][label])
+    with pytest.raises(InvalidInput, match="are kept"):
+        gather(["reference:test/30"], "average_regret")
+
+
+def test_the_table_for_a_paper(files):
+    run = CliRunner().invoke(main, ["compare", *map(str, files), "--latex", "--baseline", "gp-ucb"])
+    assert run.output.count(r"\\") == 3
+    for word in (r"\toprule", "gp-ucb &", "2 scenarios", "8 paired trials", r"\end{table}"):
+        assert word in run.output
