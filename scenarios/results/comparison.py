@@ -13,7 +13,7 @@ Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the S
 Precipice"; the probability of improvement is their eq. in Section 4.3.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, permutations
 from pathlib import Path
@@ -25,7 +25,7 @@ from gpbandits_env.arrays import Array, Plain, Settings, listed
 from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.metrics import metric_named
-from gpbandits_env.scenarios.results import evidence
+from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.report import final, mean_ranks
 from gpbandits_env.scenarios.results.store import Store
 
@@ -171,6 +171,7 @@ def gather(
                 found[name] = runs | own
             continue
         with Store.open(path) as store:
+            _check_joins(path, store.scenario, map(str, paths))
             for cell, params in enumerate(store.scenario["points"]):
                 if runs := final(store, cell, metric):
                     found[_fresh(_name(store.scenario["id"], params), found)] = runs
@@ -204,6 +205,17 @@ def _kept(id: str, metric: str) -> Iterator[tuple[str, Runs]]:
     for cell, params in enumerate(kept.points):
         last = {label: kept.curve(cell, label, metric)[:, -1] for label in kept.labels(cell)}
         yield _name(id, params), {k: dict(enumerate(v.tolist())) for k, v in last.items()}
+
+
+def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
+    """Refuse results that would stand beside a reference of other functions or rounds."""
+    if REFERENCE + scenario["id"] in paths and (kept := references.load(scenario["id"])):
+        for what in ("seed", "horizon"):
+            if scenario[what] != kept[what]:
+                raise InvalidInput(
+                    f"{path} has {what} {scenario[what]}, and the reference results of "
+                    f"{scenario['id']} have {kept[what]}: run it with the same"
+                )
 
 
 def _rounded(runs: dict[int, float]) -> dict[int, float]:

@@ -11,7 +11,7 @@ from scipy import stats
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.cli.compare import compare_command
-from gpbandits_env.scenarios.results import evidence
+from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.comparison import PROFILE, agents_of, compare, gather, holm
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
@@ -239,6 +239,9 @@ def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files):
     assert list(both) == list(alone) == ["test/20"]
     for label, runs in both["test/20"].items():
         np.testing.assert_array_equal(runs, alone["test/20"][label])
+    monkeypatch.setattr(references, "load", lambda id: {"seed": 7, "horizon": 15})
+    with pytest.raises(InvalidInput, match="has seed 0, and the reference results .* have 7"):
+        gather([files[0], "reference:test/20"], "average_regret")
     with pytest.raises(InvalidInput, match="are kept"):
         gather(["reference:test/30"], "average_regret")
 
