@@ -150,6 +150,7 @@ class Reading:
         if isinstance(value, dict):
             value = {swap(label, label): number for label, number in value.items()}
         of_these = self.trials and (not self.scenarios or {*check.scenario} & {*self.scenarios})
+        of_these = self.trials and (not self.scenarios or {*check.scenario} & {*self.scenarios})
         changed = replace(
             check,
             a=tuple(swap(label, label) for label in check.a),
@@ -187,7 +188,7 @@ def paper(name: str) -> Paper:
         without_data=tuple(table["reading"]["others"]),
         readings=tuple(Reading(**found) for found in table.get("other", ())),
         claims=tuple(_claim(found) for found in table["claim"]),
-        errata=tuple(table["erratum"]),
+        errata=tuple(table.get("erratum", ())),
     )
 
 
@@ -201,7 +202,7 @@ def _check(table: Plain, claim: str) -> Check:
     for name in table:
         one_of(name, known, f"setting of a check of {claim}")
     lists = ("scenario", "cells", "a", "b", "at")
-    given = {
+    given: dict[str, Any] = {
         key: tuple(value) if key in lists and isinstance(value, list) else
         (value,) if key in lists else value
         for key, value in table.items()
@@ -284,10 +285,11 @@ def _part(
     check: Check, found: Evidence, cell: int, a: str, others: tuple[str, ...], where: str
 ) -> Part:
     what = f"{' against '.join(filter(None, (a, ', '.join(others))))} ({where})"
-    missing = [label for label in (a, *others) if label not in found.labels(cell)]
-    if missing:
-        return Part(f"{what}: not run: {', '.join(missing)}", UNDECIDED, {}, 0)
-    curves = {k: _by_unit(check, found, cell, k) for k in (a, *others)}
+    try:
+        curves = {k: _by_unit(check, found, cell, k) for k in (a, *others)}
+    except KeyError as missing:  # an agent, or what a claim measures of it
+        _, label, quantity = missing.args[0]
+        return Part(f"{what}: not run: {label}, {quantity}", UNDECIDED, {}, 0)
     units = len(curves[a])
     if check.yardstick == "slope":
         kept = found.rounds >= check.since * found.rounds[-1]
