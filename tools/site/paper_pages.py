@@ -65,7 +65,8 @@ def with_table(text: str) -> str:
 
 def pages(written: set[str]) -> dict[str, str]:
     """The source of the page of each group that has none in docs/papers."""
-    found = {f"papers/{g}.md": f"# {says}\n\n{MARKER}\n" for g, says in registry.GROUPS.items()}
+    titles = {group: says[0].upper() + says[1:] for group, says in registry.GROUPS.items()}
+    found = {f"papers/{group}.md": f"# {says}\n\n{MARKER}\n" for group, says in titles.items()}
     return {uri: text for uri, text in found.items() if uri not in written}
 
 
@@ -95,11 +96,11 @@ def page(group: str) -> str:
     """The generated part of a paper's page."""
     found, of = verdicts(group), paper(group)
     total, *by_verdict, steady = counts(group)
-    said = ", ".join(f"{n} {v}" for n, v in zip(by_verdict, VERDICTS, strict=True) if n)
+    said = ", ".join(f"{v} {n}" for n, v in zip(by_verdict, VERDICTS, strict=True) if n)
     parts = [
         *citation(group),
-        f"{counted(total, 'claim')}: {said}. {steady} have the same verdict in every reading that "
-        f"was run. [What the verdicts mean](../claims.md). [All means](../results/{group}.md).",
+        f"Verdicts on {counted(total, 'claim')}: {said}. Robust, which means the same in every "
+        f"reading that was run, are {steady}. [What the verdicts mean](../claims.md). [All means](../results/{group}.md).",
         "## Claims",
         markdown(["claim", "verdict", "what decides", "run"], [_row(*each) for each in found]),
         "### Claim by claim",
@@ -204,13 +205,17 @@ def _commands(claim: Claim) -> str:
     ids = concerned(claim)
     links = [f"[{id.partition('/')[2]}](../scenarios/{id}.md)" for id in ids[:NAMED]]
     links += [f"{len(ids) - NAMED} more"] if len(ids) > NAMED else []
-    links += [f"`{name}`" for name in dict.fromkeys(c.computed for c in claim.check) if name]
+    links += [f"`{name}`" for name in dict.fromkeys(map(_computed, claim.check)) if name]
     return ", ".join(links)
+
+
+def _computed(check: Check) -> str:
+    return check.computed.partition("/")[2]
 
 
 def _claim(claim: Claim, main: Verdict, others: dict[str, Verdict], group: str) -> str:
     """A claim, folded: how it is judged, what it needs, and each part of each check."""
-    said = f"{literal(claim.says)} ({literal(claim.where)}) {{ #{_short(claim)} }}"
+    said = f"{literal(claim.says)} ({literal(claim.where)})\n{{: #{_short(claim)} }}"
     parts = [said, f"**How it is judged.** {_paragraphs(claim.judged)}"]
     for title, text in (("Departures", claim.departs), ("What it needs", claim.needs)):
         parts += [f"**{title}.** {_paragraphs(text)}"] if text else []
@@ -227,19 +232,20 @@ def _check(judged: Judged) -> list[str]:
     """What a check compares, and a table of its parts."""
     check = judged.check
     said = [f"**{check.yardstick}**: {literal(check.what or check.metric)}"]
-    said += [f"at {', '.join(f'{f:g}' for f in check.at)} of the rounds"] if check.at != (1.0,) else []
+    at = ", ".join(f"{fraction:g}" for fraction in check.at)
+    said += [f"at {at} of the rounds"] if check.at != (1.0,) else []
     said += ["reported, not counted"] if check.reported else []
     said += ["a failure limits the verdict to in part"] if check.only_limits else []
     said += [f"all parts make one: {judged.outcomes[0]}"] if check.parts == "one" else []
     spans = [span(check, part) for part in judged.parts]
     known = [x for s in spans if s for x in s]
     limits = [x for x in bounds(check) if known]
-    drawn = [_drawn(s, [*known, *limits], limits) if s else "" for s in spans]
+    plots = [drawn(s, [*known, *limits], limits) if s else "" for s in spans]
     rows = [
-        [_where(part), picture, part.outcome, figures(part) if part.numbers else ""]
-        for part, picture in zip(judged.parts, drawn, strict=True)
+        [_where(part), plot, part.outcome, figures(part) if part.numbers else ""]
+        for part, plot in zip(judged.parts, plots, strict=True)
     ]
-    return [". ".join(said) + ".", markdown(["part", "", "outcome", "numbers"], rows)]
+    return ["; ".join(said) + ".", markdown(["part", "", "outcome", "numbers"], rows)]
 
 
 # -- Small plots ----------------------------------------------------------------------------------
@@ -274,7 +280,7 @@ def bounds(check: Check) -> list[float]:
     return [limit for limit in found if limit is not None]
 
 
-def _drawn(span: tuple[float, float, float], known: list[float], limits: list[float]) -> str:
+def drawn(span: tuple[float, float, float], known: list[float], limits: list[float]) -> str:
     """An interval with its middle as SVG, on an axis that all parts of a check share.
 
     Dashed lines are limits. The axis is logarithmic where all values are positive.
@@ -303,8 +309,8 @@ def _bar(numbers: list[int]) -> str:
     start, drawn = 0.0, ""
     for number, verdict, colour in zip(numbers, VERDICTS, COLOURS, strict=True):
         width = WIDE * number / max(sum(numbers), 1)
-        title = f"<title>{number} {verdict}</title>"
-        drawn += f'<rect x="{start:.1f}" width="{width:.1f}" height="{HIGH}" fill="{colour}">{title}</rect>'
+        looks = f'x="{start:.1f}" width="{width:.1f}" height="{HIGH}" fill="{colour}"'
+        drawn += f"<rect {looks}><title>{number} {verdict}</title></rect>"
         start += width
     return f'<svg width="{WIDE}" height="{HIGH}">{drawn}</svg>'
 
