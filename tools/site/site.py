@@ -20,7 +20,6 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from paper_pages import MARKER
 
 from gpbandits_env.scenarios import registry
 
@@ -44,6 +43,7 @@ MARKED = {
     **{f"papers/{group}.md": partial(paper_pages.page, group) for group in registry.GROUPS},
     API: api_pages.overview,
 }
+MARKER = "<!-- the site puts the list here -->"
 
 
 @event_priority(100)
@@ -65,7 +65,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     notebooks = notebook_pages.pages()
     changes = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
     text = agents | environments | scenarios | results | api | notebooks | changes
-    text |= paper_pages.pages(sources)
     for uri, content in (text | environment_pages.pictures()).items():
         files.append(File.generated(config, uri, content=content))
     own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
