@@ -6,10 +6,8 @@
 import re
 from collections import Counter
 from math import isfinite, log10
-from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader
-from scenario_pages import ROOT, citation, concerned, group_of, literal, pictures, verdicts
+from scenario_pages import ROOT, citation, concerned, group_of, literal, made, pictures, verdicts
 
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
@@ -78,11 +76,6 @@ def page(group: str) -> str:
             f"[{p}](../scenarios/{id}.md)" for id in base for p in pictures(id, "../results/")
         ],
     )
-
-
-def short(claim: Claim) -> str:
-    """The name of a claim without its paper."""
-    return claim.id.partition("/")[2]
 
 
 def paragraphs(text: str) -> str:
@@ -195,8 +188,7 @@ def bar(group: str) -> str:
     return f'<svg width="{WIDE}" height="{HIGH}">{rects}</svg>'
 
 
-made = Environment(loader=FileSystemLoader(Path(__file__).parent / "templates"))
-made.filters |= {f.__name__: f for f in (literal, short, paragraphs, where, figures)}
+made.filters |= {f.__name__: f for f in (paragraphs, where, figures)}
 made.filters["bold"] = lambda verdict: f"**{verdict}**" if verdict == VERDICTS[2] else verdict
 made.globals |= {f.__name__: f for f in (counts, verdicts, robust, bar, deciding, commands)}
 made.globals |= {"plotted": plotted, "changes": changes}

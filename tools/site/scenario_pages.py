@@ -8,6 +8,8 @@ from pprint import pformat
 from textwrap import indent
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader
+
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.judge import Claim, Verdict, paper
 from gpbandits_env.scenarios.cli.claims import judged
@@ -20,7 +22,6 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
 WIDTH, LONGEST = 80, 1500  # characters of a line and of a value
-REFERENCE = "This command runs the scenario again and compares the results with these:"
 MEANS = (
     "Each number is a mean over the trials ± its standard error, at the last round. The last "
     "column of a table names the setting. Where the paper leaves a choice open, the agents "
@@ -50,6 +51,11 @@ def verdicts(group: str) -> list[tuple[Claim, Verdict, dict[str, Verdict]]]:
     """The claims of a paper with their verdicts in the main reading and in the others."""
     of = paper(group)
     return [(claim, *judged(claim, of, load)) for claim in of.claims]
+
+
+def short(claim: Claim) -> str:
+    """The name of a claim without its paper."""
+    return claim.id.partition("/")[2]
 
 
 def concerned(claim: Claim) -> list[str]:
@@ -104,52 +110,8 @@ def _tables(scenario: Scenario, kept: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _shown(scenario: Scenario) -> list[str]:
-    """Plots, tables, claims, command and notes; empty without reference results."""
-    kept = references.load(scenario.id)
-    if kept is None:
-        return []
-    v, m = kept["versions"], kept["machine"]
-    return [
-        *pictures(scenario.id, "../../results/"),
-        f"{_size(kept)}.",
-        *_tables(scenario, kept),
-        *_claims(scenario.id),
-        REFERENCE,
-        _command(f"reference {scenario.id} --check"),
-        *said_of(scenario),
-        f"Made with gpbandits-env {v['gpbandits-env']}, Python {v['python']}, "
-        f"NumPy {v['numpy']}, {', '.join(m['blas'])} on {m['processor']}.",
-    ]
-
-
-def _claims(id: str) -> list[str]:
-    """The claims that are judged by a scenario, with the verdicts in the main reading."""
-    page = f"../../papers/{group_of(id)}.md"
-    rows = [
-        [f"[{literal(claim.says)}]({page}#{claim.id.partition('/')[2]})", main.verdict]
-        for claim, main, _ in verdicts(group_of(id))
-        if id in concerned(claim)
-    ]
-    return [markdown(["claim that is judged by this scenario", "verdict"], rows)] if rows else []
-
-
 def _capital(title: str) -> str:
     return title[0].upper() + title[1:]
-
-
-def _command(words: str) -> str:
-    return f"```sh\ngpbandits {words}\n```"
-
-
-def said_of(scenario: Scenario) -> list[str]:
-    """The choices and the departures of a scenario, one list each, if there are any."""
-    lists = {"Where the paper is silent": scenario.choices, "Departures": scenario.departures}
-    return [
-        f"{title}:\n\n" + "\n".join(f"- {line}" for line in lines)
-        for title, lines in lists.items()
-        if lines
-    ]
 
 
 def _table(cell: dict[str, Any], metrics: list[str], notes: dict[str, str]) -> str:
@@ -181,57 +143,30 @@ def by_paper(uris: dict[str, str]) -> list[dict[str, list[dict[str, str]]]]:
 
 def overview() -> str:
     """The tables of all scenarios, one per paper."""
-    rows = defaultdict(list)
+    groups = defaultdict(list)
     for s in registry.scenarios().values():
-        kept = "table and plot" if references.load(s.id) else "not yet"
-        link, size = f"[{s.id}](scenarios/{s.id}.md)", f"{s.trials} trials of {s.horizon} rounds"
-        rows[group_of(s.id)].append([link, s.title, size, kept])
-    head = ["scenario", "what it is", "size", "results"]
-    return "\n\n".join(
-        f"## {group}\n\n[What the claims come to](papers/{group}.md), and "
-        f"[all means on one page](results/{group}.md).\n\n{markdown(head, lines)}"
-        for group, lines in rows.items()
-    )
+        groups[group_of(s.id)].append(s)
+    return made.get_template("scenarios.md").render(groups=groups, kept=references.load)
 
 
 def _page(scenario: Scenario) -> str:
-    cited = " ".join(citation(group_of(scenario.id)))
-    parts = [f"# {scenario.id}", f"{_capital(scenario.title)}.", f"{scenario.source}. {cited}"]
-    parts += _shown(scenario) or [
-        "No reference results are kept with the code.",
-        *said_of(scenario),
-        _command(f"run {scenario.id}"),
-    ]
-    return "\n\n".join([*parts, *_declared(scenario)]) + "\n"
+    group, kept = group_of(scenario.id), references.load(scenario.id)
+    return made.get_template("scenario.md").render(
+        s=scenario,
+        group=group,
+        kept=kept,
+        title=_capital(scenario.title),
+        cited=" ".join(citation(group)),
+        pictures=pictures(scenario.id, "../../results/") if kept else (),
+        tables="\n\n".join([f"{_size(kept)}.", *_tables(scenario, kept)]) if kept else "",
+        claims=[found for found in verdicts(group) if scenario.id in concerned(found[0])],
+        points=[words(plain(point)) for point in scenario.points() if point],
+    )
 
 
-def _declared(s: Scenario) -> list[str]:
-    lines = [f'    "{s.env}",', *(_argument(*item) for item in s.env_kwargs.items())]
-    lines.append(f"    max_episode_steps={s.horizon},")
-    call = "\n".join(["gym.make(", *lines, ")"])
-    parts = [
-        "## Environment and agents",
-        f"Each of the {s.trials} trials has {s.horizon} rounds in this environment:",
-        f"```python\n{call}\n```",
-    ]
-    points = [words(plain(point)) for point in s.points() if point]
-    if points:
-        parts.append("It runs at each of\n\n" + "\n".join(f"- {point}" for point in points))
-    if s.initial:
-        parts.append(f"The agents observe {s.initial} random points before round 1.")
-    parts.append(_agents(s.agents))
-    if s.alternatives:
-        parts += ["Other readings of the paper (`--agents all`):", _agents(s.alternatives)]
-    return parts
-
-
-def _agents(entries: tuple[AgentEntry, ...]) -> str:
-    rows = []
-    for e in entries:
-        settings = ", ".join(f"{key}={_python(value)}" for key, value in e.settings.items())
-        page = f"[{e.agent}](../../agents/{e.agent}.md)"
-        rows.append([e.label, page, f"`{settings}`" if settings else "", e.note])
-    return markdown(["label", "agent", "settings", "note"], rows)
+def _settings(entry: AgentEntry) -> str:
+    settings = ", ".join(f"{key}={_python(value)}" for key, value in entry.settings.items())
+    return f"`{settings}`" if settings else ""
 
 
 def _argument(key: str, value: Any) -> str:
@@ -245,3 +180,8 @@ def _argument(key: str, value: Any) -> str:
 def _python(value: Any) -> str:
     text = repr(plain(value))
     return text if len(text) < 300 else text[:280] + " ..."
+
+
+made = Environment(loader=FileSystemLoader(Path(__file__).parent / "templates"))
+made.filters |= {"literal": literal, "short": short}
+made.globals |= {"argument": _argument, "settings": _settings}
