@@ -10,7 +10,7 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.registry import GROUPS
 from tools.site.kept_numbers import MARK, filled
-from tools.site.scenario_pages import pages, pictures, results
+from tools.site.scenario_pages import results
 
 # Benchmarks have numbers of their own, of the files in benchmarks/results.
 OTHER_NUMBERS = {"benchmarks.md", "bibliography.md"}
@@ -45,13 +45,6 @@ def test_a_page_of_means_says_what_the_reference_files_say(group, root):
         for (label, row), (_, of) in zip(rows, agents, strict=True):
             numbers = {f"{mean:.4g} ± {error:.2g}" for mean, error in of.values()}
             assert set(row.split(" | ")) <= numbers, (id, label)
-
-
-def test_pages_show_each_picture_that_is_kept_and_no_other(root):
-    texts = [*pages().values(), *(p.read_text("utf-8") for p in (root / "docs/papers").glob("*"))]
-    shown = [name for text in texts for name in re.findall(r"!\[.*?\]\(\S*/([^/\s]+)\)", text)]
-    assert set(shown) == {path.name for path in (root / "docs" / "results").iterdir()}
-    assert all(pictures(id, "") for id in registry.scenarios() if "traffic-i880" not in id)
 
 
 def written(root):

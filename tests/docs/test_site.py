@@ -156,6 +156,12 @@ def test_a_paper_has_its_figures_and_folds_its_readings_and_errata(site, papers)
         assert page.count(f"{group}-") >= 3  # figures
 
 
+def test_each_picture_that_is_kept_is_shown(site, root):
+    pages = [*(site / "papers").glob("*.html"), *(site / "scenarios").rglob("*.html")]
+    shown = {name for page in pages for name in re.findall(r"([^/\"]+\.png)", page.read_text())}
+    assert {path.name for path in (root / "docs" / "results").iterdir()} <= shown
+
+
 def test_a_page_of_a_paper_is_short_until_it_is_unfolded(papers, root):
     """Lines of 100 characters; a row of a table has as many as its longest cell of 40."""
     for group in registry.GROUPS:

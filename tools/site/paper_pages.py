@@ -7,7 +7,18 @@ import re
 from collections import Counter
 from math import isfinite, log10
 
-from scenario_pages import ROOT, citation, concerned, group_of, literal, made, pictures, verdicts
+from scenario_pages import (
+    RESULTS,
+    ROOT,
+    citation,
+    concerned,
+    group_of,
+    literal,
+    made,
+    pictures,
+    plot_stem,
+    verdicts,
+)
 
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
@@ -65,6 +76,13 @@ def page(group: str) -> str:
     uses = Counter(id for claim, *_ in found for id in concerned(claim))
     base = [id for id in registry.scenarios() if group_of(id) == group and "@" not in id]
     base.sort(key=lambda id: -uses[id])
+    shown = [f"[{p}](../scenarios/{id}.md)" for id in base for p in pictures(id, "../results/")]
+    # Those of other readings stand on the pages of their scenarios, and others may in the frame.
+    stems = {plot_stem(id).name for id in registry.scenarios()}
+    frame = (ROOT / "docs" / "papers" / f"{group}.md").read_text(encoding="utf-8")
+    for picture in sorted(RESULTS.glob(f"{group}-*.png")):
+        if picture.stem.removesuffix("-bounds") not in stems and picture.name not in frame:
+            shown.append(f"![{picture.stem}](../results/{picture.name})")
     return made.get_template("paper.md").render(
         group=group,
         paper=of,
@@ -72,9 +90,7 @@ def page(group: str) -> str:
         steady=steady,
         citation=" ".join(citation(group)),
         counted=", ".join(f"{v} {n}" for n, v in zip(by_verdict, VERDICTS, strict=True) if n),
-        pictures=[
-            f"[{p}](../scenarios/{id}.md)" for id in base for p in pictures(id, "../results/")
-        ],
+        pictures=shown,
     )
 
 
