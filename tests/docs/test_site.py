@@ -12,7 +12,7 @@ import pytest
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.claims.judge import Check, Part
+from gpbandits_env.scenarios.claims.judge import Check, Part, paper
 from gpbandits_env.scenarios.results import references
 
 for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
@@ -147,7 +147,7 @@ def test_each_claim_is_a_row_and_unfolds_to_all_its_parts(site, papers):
 
 def test_a_paper_has_its_figures_and_folds_its_readings_and_errata(site, papers):
     for group in registry.PAPERS:
-        page, of = read(site, f"papers/{group}.html"), papers.paper(group)
+        page, of = read(site, f"papers/{group}.html"), paper(group)
         order = ('id="claims"', 'id="figures"', 'id="what-the-paper-leaves-open"', 'id="errata"')
         assert sorted(order, key=page.index) == list(order)
         text = html.unescape(re.sub(r"<[^>]+>", "", page))

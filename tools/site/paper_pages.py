@@ -7,32 +7,13 @@ import re
 from collections import Counter
 from math import isfinite, log10
 
-from scenario_pages import (
-    RESULTS,
-    ROOT,
-    citation,
-    concerned,
-    group_of,
-    literal,
-    made,
-    pictures,
-    plot_stem,
-    verdicts,
-)
+import scenario_pages
+from scenario_pages import ROOT, concerned, group_of, literal, made, verdicts
 
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.claims import yardsticks
-from gpbandits_env.scenarios.claims.judge import (
-    VERDICTS,
-    Check,
-    Claim,
-    Judged,
-    Part,
-    Verdict,
-    paper,
-    robust,
-)
+from gpbandits_env.scenarios.claims import judge, yardsticks
+from gpbandits_env.scenarios.claims.judge import VERDICTS, Check, Claim, Part, Verdict
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED
 from gpbandits_env.scenarios.reporting.tables import markdown
 
@@ -54,7 +35,7 @@ def counts(group: str) -> list[int]:
     """How many claims there are, how many have each verdict, and how many are robust."""
     found = verdicts(group)
     of = Counter(main.verdict for _, main, _ in found)
-    steady = sum(robust(main, others) == "robust" for _, main, others in found)
+    steady = sum(judge.robust(main, others) == "robust" for _, main, others in found)
     return [len(found), *(of[v] for v in VERDICTS), steady]
 
 
@@ -72,15 +53,19 @@ def overview() -> str:
 def page(group: str) -> str:
     """The generated part of a paper's page."""
     _, *by_verdict, steady = counts(group)
-    found, of = verdicts(group), paper(group)
+    found, of = verdicts(group), judge.paper(group)
     uses = Counter(id for claim, *_ in found for id in concerned(claim))
     base = [id for id in registry.scenarios() if group_of(id) == group and "@" not in id]
     base.sort(key=lambda id: -uses[id])
-    shown = [f"[{p}](../scenarios/{id}.md)" for id in base for p in pictures(id, "../results/")]
+    shown = [
+        f"[{p}](../scenarios/{id}.md)"
+        for id in base
+        for p in scenario_pages.pictures(id, "../results/")
+    ]
     # Those of other readings stand on the pages of their scenarios, and others may in the frame.
-    stems = {plot_stem(id).name for id in registry.scenarios()}
+    stems = {scenario_pages.plot_stem(id).name for id in registry.scenarios()}
     frame = (ROOT / "docs" / "papers" / f"{group}.md").read_text(encoding="utf-8")
-    for picture in sorted(RESULTS.glob(f"{group}-*.png")):
+    for picture in sorted(scenario_pages.RESULTS.glob(f"{group}-*.png")):
         if picture.stem.removesuffix("-bounds") not in stems and picture.name not in frame:
             shown.append(f"![{picture.stem}](../results/{picture.name})")
     return made.get_template("paper.md").render(
@@ -88,7 +73,7 @@ def page(group: str) -> str:
         paper=of,
         found=found,
         steady=steady,
-        citation=" ".join(citation(group)),
+        citation=" ".join(scenario_pages.citation(group)),
         counted=", ".join(f"{v} {n}" for n, v in zip(by_verdict, VERDICTS, strict=True) if n),
         pictures=shown,
     )
@@ -147,7 +132,7 @@ def commands(claim: Claim) -> str:
 # -- Small plots ----------------------------------------------------------------------------------
 
 
-def plotted(judged: Judged) -> list[tuple[Part, str]]:
+def plotted(judged: judge.Judged) -> list[tuple[Part, str]]:
     """Each part of a check with its interval and the limits as SVG; all share one axis."""
     spans = [span(judged.check, part) for part in judged.parts]
     limits = bounds(judged.check)
@@ -206,7 +191,7 @@ def bar(group: str) -> str:
 
 made.filters |= {f.__name__: f for f in (paragraphs, where, figures)}
 made.filters["bold"] = lambda verdict: f"**{verdict}**" if verdict == VERDICTS[2] else verdict
-made.globals |= {f.__name__: f for f in (counts, verdicts, robust, bar, deciding, commands)}
+made.globals |= {f.__name__: f for f in (counts, verdicts, judge.robust, bar, deciding, commands)}
 made.globals |= {"plotted": plotted, "changes": changes}
 
 if __name__ == "__main__":
