@@ -150,7 +150,6 @@ class Reading:
         if isinstance(value, dict):
             value = {swap(label, label): number for label, number in value.items()}
         of_these = self.trials and (not self.scenarios or {*check.scenario} & {*self.scenarios})
-        of_these = self.trials and (not self.scenarios or {*check.scenario} & {*self.scenarios})
         changed = replace(
             check,
             a=tuple(swap(label, label) for label in check.a),
