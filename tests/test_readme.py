@@ -9,7 +9,7 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from tools.site import scenario_pages
+from gpbandits_env.scenarios import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def test_the_first_script_is_a_dozen_lines():
 
 def test_pages_and_pictures_that_are_linked_exist():
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    written = {ROOT / "docs" / uri for uri in scenario_pages.results()}  # with the site
+    written = {ROOT / "docs" / f"results/{group}.md" for group in registry.GROUPS}  # with the site
     for page in pages:
         for link in re.findall(r"\]\(([^)#]+?)\)", page.read_text(encoding="utf-8")):
             if not link.startswith("http"):
@@ -42,18 +42,12 @@ def test_pages_and_pictures_that_are_linked_exist():
                 assert there, f"{page.name} links to {link}"
 
 
-def test_findings_that_hold_are_those_of_the_reference_results(monkeypatch):
+def test_the_table_of_claims_is_that_of_the_kept_values(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools" / "site"))
-    page = import_module("findings_page")
-    found = list(page.judged())
-    rows = re.findall(r"^\| \[(\w+)\].*\| (\d+) of (\d+) \|$", README, re.MULTILINE)
-    assert len(rows) == 5
-    for paper, holding, judged in rows:
-        outcomes = [j.outcome for j in found if j.scenario.startswith(f"{paper}/")]
-        hold = sum(outcome in (page.HOLDS, page.READING) for outcome in outcomes)
-        assert (int(holding), int(judged)) == (hold, len(outcomes) - outcomes.count(page.OPEN)), (
-            paper
-        )
+    page = import_module("paper_pages")
+    assert page.with_table(README) == README, "run: python tools/site/paper_pages.py"
+    rows = re.findall(r"^\| \[(\w+)\]\(docs/papers/.* \|$", README, re.MULTILINE)
+    assert rows == list(registry.PAPERS)
 
 
 @pytest.mark.parametrize("name", agents.names())

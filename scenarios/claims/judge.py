@@ -284,10 +284,11 @@ def _part(
     check: Check, found: Evidence, cell: int, a: str, others: tuple[str, ...], where: str
 ) -> Part:
     what = f"{' against '.join(filter(None, (a, ', '.join(others))))} ({where})"
-    missing = [label for label in (a, *others) if label not in found.labels(cell)]
-    if missing:
-        return Part(f"{what}: not run: {', '.join(missing)}", UNDECIDED, {}, 0)
-    curves = {k: _by_unit(check, found, cell, k) for k in (a, *others)}
+    try:
+        curves = {k: _by_unit(check, found, cell, k) for k in (a, *others)}
+    except KeyError as missing:  # an agent, or what a claim measures of it
+        _, label, quantity = missing.args[0]
+        return Part(f"{what}: not run: {label}, {quantity}", UNDECIDED, {}, 0)
     units = len(curves[a])
     if check.yardstick == "slope":
         kept = found.rounds >= check.since * found.rounds[-1]

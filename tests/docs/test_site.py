@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from importlib import import_module
 from importlib.util import find_spec
 
 import gymnasium as gym
@@ -11,6 +12,7 @@ import pytest
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.claims.judge import Check, Part, paper
 from gpbandits_env.scenarios.results import references
 
 for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
@@ -85,13 +87,13 @@ def test_no_formula_has_a_word_that_the_converter_does_not_know(site):
         assert not re.search(r"<m[a-z]+>\\[a-zA-Z]", page.read_text("utf-8")), page
 
 
-def test_a_scenario_shows_its_plot_first_then_its_table_then_its_findings(site):
+def test_a_scenario_shows_its_plot_first_then_its_table_then_its_claims(site):
     page = read(site, "scenarios/srinivas2010/se-1d.html")
     order = (
         "srinivas2010-se-1d.png",
         "<th>agent</th>",
-        "<th>finding</th>",
-        "<summary>",
+        "<th>claim that is judged by this scenario</th>",
+        "papers/srinivas2010.html#scaled-beta-better",
     )
     assert sorted(order, key=page.index) == list(order)
 
@@ -121,31 +123,95 @@ def test_every_page_of_the_manual_is_in_the_site(site, root):
     for page in (root / "docs").rglob("*.md"):
         assert (site / page.relative_to(root / "docs").with_suffix(".html")).is_file()
     for group in registry.GROUPS:
+        assert f'href="papers/{group}.html"' in read(site, "scenarios.html")
         assert f'href="results/{group}.html"' in read(site, "scenarios.html")
         assert f'<h2 id="{group}' in read(site, f"results/{group}.html")
 
 
-def test_differences_have_failed_findings_departures_and_misprints(site, root):
-    page = re.sub(r"<[^>]+>", "", read(site, "differences.html"))
-    kept = [references.load(id, root / "scenarios") for id in registry.scenarios()]
-    cells = [cell for results in kept if results for cell in results["cells"]]
-    failed = [c for cell in cells for c in cell["findings"] if c["holds"] is False]
-    assert f"these {len(failed)} do not" in page
-    assert page.count("Departures:") > 5
-    assert "xi = argmax mu in MPI but means the maximum" in page
+def test_each_claim_is_a_row_and_unfolds_to_all_its_parts(site, papers):
+    everything = read(site, "claims.html")
+    for group in registry.GROUPS:
+        page = read(site, f"papers/{group}.html")
+        for claim, main, others in papers.verdicts(group):
+            short = claim.id.partition("/")[2]
+            assert f'href="papers/{group}.html#{short}"' in everything
+            assert f'href="#{short}"' in page
+            folded = page.partition(f"<summary>{short}: {main.verdict}</summary>")[2]
+            folded = folded.partition("</details>")[0]
+            assert f'id="{short}"' in folded
+            assert f"gpbandits claims {claim.id}" in re.sub(r"<[^>]+>", "", folded)
+            assert all(f"{name}: {other.verdict}" in folded for name, other in others.items())
+            outcomes = re.findall(r"<td>(holds|in part|fails|undecided)</td>", folded)
+            assert outcomes == [part.outcome for check in main.checks for part in check.parts]
 
 
-def test_every_difference_has_its_reason_or_says_that_none_is_known(site):
-    page = read(site, "differences.html")
-    headings = set(re.findall(r'<h3 id="[^"]*">([^<]*)<', page))
-    declared = registry.scenarios().values()
-    assert {f.reason for s in declared for f in s.findings} - {""} <= headings
-    rows = re.findall(r"<tr>\s*((?:<td[^\n]*</td>\s*){5})</tr>", page)
-    assert len(rows) > 50
-    whys = [re.findall(r"<td[^>]*>(.*?)</td>", row)[-1] for row in rows]
-    assert all(why == "not known" or 'href="#' in why for why in whys)
-    unknown = sum("not known" in why for why in whys)
-    assert 0 < unknown < 0.5 * len(whys)
+def test_a_paper_has_its_figures_and_folds_its_readings_and_errata(site, papers):
+    for group in registry.PAPERS:
+        page, of = read(site, f"papers/{group}.html"), paper(group)
+        order = ('id="claims"', 'id="figures"', 'id="what-the-paper-leaves-open"', 'id="errata"')
+        assert sorted(order, key=page.index) == list(order)
+        text = html.unescape(re.sub(r"<[^>]+>", "", page))
+        assert all(reading.name in text for reading in of.readings)
+        assert all(e["should"].split("`")[0][:40] in text for e in of.errata)
+        assert page.count(f"{group}-") >= 3  # figures
+
+
+def test_each_picture_that_is_kept_is_shown(site, root):
+    pages = [*(site / "papers").glob("*.html"), *(site / "scenarios").rglob("*.html")]
+    shown = {name for page in pages for name in re.findall(r"([^/\"]+\.png)", page.read_text())}
+    assert {path.name for path in (root / "docs" / "results").iterdir()} <= shown
+
+
+def test_a_page_of_a_paper_is_short_until_it_is_unfolded(papers, root):
+    """Lines of 100 characters; a row of a table has as many as its longest cell of 40."""
+    for group in registry.GROUPS:
+        frame = root / "docs" / "papers" / f"{group}.md"
+        text = (frame.read_text("utf-8") if frame.is_file() else "") + papers.page(group)
+        text = re.sub(r"<details.*?</details>", "folded", text, flags=re.DOTALL)
+        text = re.sub(r"\]\(\S*\)|</?small>", "]", text)
+        lines = [
+            max(-(-len(cell) // 40) for cell in line.split(" | ")) if line[:1] == "|" else
+            -(-len(line) // 100)
+            for line in text.splitlines()
+        ]  # fmt: skip
+        assert sum(lines) <= 300, group
+
+
+@pytest.fixture(scope="module")
+def papers(root):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(root / "tools" / "site"))
+        yield import_module("paper_pages")
+
+
+def made(yardstick, numbers, **settings):
+    """A check and a part of it."""
+    check = Check(yardstick=yardstick, computed="made/made", **settings)
+    return check, Part("a against b", "holds", numbers, 4)
+
+
+def test_a_small_plot_shows_the_interval_and_the_limits_of_its_check(papers):
+    check, part = made("level", {"ratio": 1.2, "low": 0.9, "high": 1.6})
+    assert papers.span(check, part) == (0.9, 1.2, 1.6)
+    assert papers.bounds(check) == [1 / 1.5, 1.5]
+    assert papers.figures(part) == "ratio 1.2 (0.9 to 1.6); 4 units"
+    check, part = made("better", {"a": 1.0, "b": 2.0, "difference": -1.0, "SE": 0.25})
+    assert papers.span(check, part) == (0.25, 0.5, 0.75)
+    assert papers.figures(part) == "means 1 and 2, difference -1, SE 0.25; 4 units"
+    drawn = papers.drawn((0.25, 0.5, 0.75), [0.25, 0.75, 1.0], [1.0])
+    left, middle, right, limit = (
+        float(re.search(rf'{key}="([\d.]+)"', drawn.partition(start)[2])[1])
+        for start, key in (
+            ("dasharray", "x1"),
+            ("<circle", "cx"),
+            ("dasharray", "x2"),
+            ("<svg", "x1"),
+        )
+    )
+    assert left < middle < right < limit
+    check, part = made("mean", {"mean": 1.0, "low": float("nan"), "high": float("nan")}, above=0.0)
+    assert papers.span(check, part) is None
+    assert papers.bounds(check) == [0.0]
 
 
 def test_the_reference_has_signatures_and_formulas(site):
@@ -182,32 +248,3 @@ def test_nothing_is_fetched_from_the_network(site):
         assert not found, (page, found)
     for style in site.rglob("*.css"):
         assert not re.search(r"url\(['\"]?(?:https?:)?//", style.read_text("utf-8")), style
-
-
-def test_every_finding_of_the_papers_has_its_row_and_its_outcome(site, root):
-    page, wanted = read(site, "findings.html"), 0
-    for scenario in registry.scenarios().values():
-        own = scenario.id.partition("/")[0] in registry.TOPICS
-        if own or scenario.reading_of:
-            continue
-        kept = references.load(scenario.id, root / "scenarios")
-        checks = [c for cell in (kept["cells"] if kept else ()) for c in cell["findings"]]
-        wanted += len(checks)
-        if any(c["holds"] is False for c in checks):
-            assert f"scenarios/{scenario.id}.html" in page
-    rows = re.findall(r"<tr>(.*?)</tr>", page.partition('id="finding-by-finding"')[2], re.DOTALL)
-    assert len(rows) == wanted + 1
-    # A finding of the literal setting that holds with a small regularizer leads there.
-    literal = [r for r in rows if "example-literal.html" in r and "model order of cub settles" in r]
-    assert len(literal) == 1
-    assert "bedi2022/example-regularized.html" in literal[0]
-
-
-def test_a_reading_is_of_a_scenario_that_exists_and_makes_its_claims():
-    declared = {s.id: s for s in registry.scenarios().values()}
-    readings = [s for s in declared.values() if s.reading_of]
-    assert readings
-    for s in readings:
-        main = declared[s.reading_of]
-        assert not main.reading_of
-        assert {f.statement for f in s.findings} & {f.statement for f in main.findings}, s.id

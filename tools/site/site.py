@@ -5,20 +5,23 @@ in docs/ appears in the next build; no list has to be extended here.
 """
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import agent_pages
 import api_pages
-import difference_page
 import environment_pages
-import findings_page
 import formulas
+import kept_numbers
 import notebook_pages
+import paper_pages
 import scenario_pages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+from gpbandits_env.scenarios import registry
 
 ROOT = Path(__file__).parents[2]
 # The order of what stands in docs/; a page that is named nowhere here goes to the last section.
@@ -28,7 +31,7 @@ SECTIONS = {
         *("own-environment.md", "own-kernel.md"),
     ),
     "Agents": ("agents.md", "mixing.md", "adding-an-agent.md"),
-    "Studies": ("studies.md", "scenarios.md", "findings.md", "differences.md", "benchmarks.md"),
+    "Studies": ("studies.md", "scenarios.md", "claims.md", "benchmarks.md"),
 }
 FRONT = ("index.md", "getting-started.md", "optimize.md")
 LAST = ("errors.md", "limits.md", "bibliography.md", "architecture.md")
@@ -36,8 +39,8 @@ API = "api/index.md"
 # Pages whose marker is replaced by a list that is written now.
 MARKED = {
     "scenarios.md": scenario_pages.overview,
-    "findings.md": findings_page.findings,
-    "differences.md": difference_page.differences,
+    "claims.md": paper_pages.overview,
+    **{f"papers/{group}.md": partial(paper_pages.page, group) for group in registry.GROUPS},
     API: api_pages.overview,
 }
 MARKER = "<!-- the site puts the list here -->"
@@ -67,8 +70,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
     own["Environments"].append({"One by one": list(environments)})
     own["Agents"].append({"One by one": list(agents)})
-    own["Studies"] += [{"By paper": list(results)}, *scenario_pages.by_paper(scenarios)]
-    placed = {p for names in (*SECTIONS.values(), FRONT, LAST, (API,)) for p in names}
+    papers = [f"papers/{group}.md" for group in registry.GROUPS]
+    own["Studies"].insert(3, {"Paper by paper": papers})
+    own["Studies"] += [{"All means": list(results)}, *scenario_pages.by_paper(scenarios)]
+    placed = {p for names in (*SECTIONS.values(), FRONT, LAST, papers, (API,)) for p in names}
     config.nav = [
         {"Home": FRONT[0]},
         FRONT[1],
@@ -81,8 +86,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Insert the generated lists, and link each name of an agent to its page."""
-    uri, markdown = page.file.src_uri, notebook_pages.linked(markdown)
+    """Insert the generated lists and kept numbers; link each name of an agent to its page."""
+    uri = page.file.src_uri
+    markdown = kept_numbers.filled(notebook_pages.linked(markdown))
     page.meta.setdefault("search", {"boost": _weight(uri)})
     if uri in MARKED:
         assert MARKER in markdown, f"{uri} has no place for its list"

@@ -1,0 +1,168 @@
+"""The verdicts of the engine are those of `recompute.py`, which has no line of it."""
+
+import ast
+import json
+import sys
+from collections import Counter
+from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.claims import judge
+from gpbandits_env.scenarios.results import evidence
+
+FILE = Path(__file__).with_name("recompute.py")
+LABELS, ROUNDS = ("x", "y", "z"), [1, 3, 10, 25, 50, 75, 100]
+
+
+@pytest.fixture(scope="module")
+def recompute():
+    spec = spec_from_file_location("recompute", FILE)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def engine(name, load=evidence.load):
+    """What the engine says of a paper, in the form of `recompute.verdicts`."""
+    of, found = judge.paper.__wrapped__(name), {}
+    for claim in of.claims:
+        found[claim.id] = {"": judge.judge(claim, None, load).verdict}
+        for reading in of.readings:
+            if other := judge.judge(claim, reading, load):
+                found[claim.id][reading.name] = other.verdict
+    return found
+
+
+def test_it_imports_the_standard_library_and_numpy_only():
+    imports = list(ast.walk(ast.parse(FILE.read_text("utf-8"))))
+    names = {a.name for n in imports if isinstance(n, ast.Import) for a in n.names}
+    names |= {n.module for n in imports if isinstance(n, ast.ImportFrom)}
+    assert names - {"numpy"} <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("name", registry.GROUPS)
+def test_the_verdicts_on_a_paper_are_the_same(recompute, name):
+    assert recompute.verdicts(FILE.parents[3] / "scenarios", name) == engine(name)
+
+
+@pytest.mark.parametrize(("degrees", "quantile"), [(1, 6.3138), (4, 2.1318), (29, 1.6991)])
+def test_its_quantiles_of_students_distribution(recompute, degrees, quantile):
+    assert recompute.student(degrees) == pytest.approx(quantile, abs=2e-4)
+
+
+# -- Made data ------------------------------------------------------------------------------------
+
+CHECKS = (
+    {"yardstick": "better", "a": "x", "b": ["y", "z"], "at": [0.25, 0.5, 1.0]},
+    {"yardstick": "better", "a": ["x", "y"], "b": ["x", "y"], "clearly": True},
+    {"yardstick": "better", "a": "x", "b": "y", "strict": True, "cells": [{"n": 1}]},
+    {"yardstick": "better", "a": "x", "b": "w", "reported": True},
+    {"yardstick": "level", "a": "x", "b": ["y", "z"], "one_sided": True},
+    {"yardstick": "level", "a": "x", "b": "y", "metric": "log10_simple_regret", "factor": 1.2},
+    {"yardstick": "level", "a": "x", "b": "y", "metric": "windows"},
+    {"yardstick": "best", "a": "x", "b": ["x", "y", "z"], "metric": "cumulative_regret"},
+    {"yardstick": "best", "a": "x", "b": ["y", "z"], "metric": "log10_simple_regret"},
+    {"yardstick": "published", "a": ["x"], "value": {"x": 0.8}},
+    {"yardstick": "published", "a": ["x", "y"], "value": 0.3},
+    {"yardstick": "slope", "a": ["x", "y"], "below": -0.2, "since": 0.25},
+    {"yardstick": "mean", "a": "x", "b": "y", "above": 0.0, "only_limits": True},
+    {"yardstick": "mean", "a": ["x", "y"], "above": 0.9, "below": 1.3},
+    {"yardstick": "share", "a": ["x", "y"], "metric": "stuck", "at_most": 0.4},
+    {
+        "yardstick": "better",
+        "a": "x",
+        "b": ["y", "z"],
+        "parts": "one",
+        "rule": {"holds": 0.5, "fails": 0.7},
+    },
+)
+COMPUTED = (
+    {"yardstick": "limit", "a": "x *", "at_most": 1.5},
+    {"yardstick": "better", "a": "x *", "b": "y *"},
+    {"yardstick": "best", "a": "y 1", "b": "*"},
+    {"yardstick": "slope", "a": "curve", "x": "T", "above": 0.45},
+    {"yardstick": "share", "a": "none"},
+)
+OTHERS = (
+    {"name": "swapped", "says": "", "agents": {"x": "z"}},
+    {"name": "same", "says": "", "agents": {"x": "y"}},
+    {"name": "elsewhere", "says": "", "scenarios": {"made/first": "made/second"}},
+    {"name": "few", "says": "", "trials": 6},
+)
+
+
+def toml(value):
+    """A value as TOML; a table in line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k)} = {toml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value)
+
+
+def section(title, table):
+    return "\n".join([f"[[{title}]]", *(f"{k} = {toml(v)}" for k, v in table.items())]) + "\n"
+
+
+def write(folder, paper, seed):
+    """Claims with random checks, and values that decide some of them."""
+    rng = np.random.default_rng(seed)
+    text = f'paper = "{paper}"\n[reading]\nmain = "."\nothers = []\n'
+    text += "".join(section("other", other) for other in OTHERS)
+    for i in range(24):
+        claim = {"id": f"{paper}/{i}", "where": "", "says": "", "judged": "", "yardstick": "x"}
+        claim |= {"scenarios": []}
+        claim |= {"rule": {"holds": 0.6, "fails": 0.4}} if i % 6 == 0 else {}
+        text += section("claim", claim)
+        for index in rng.integers(len(CHECKS) + len(COMPUTED), size=rng.integers(1, 4)):
+            check = (*CHECKS, *COMPUTED)[index]
+            data = {"computed": f"{paper}/made"} if check in COMPUTED else {
+                "scenario": ["made/first", "made/absent"][: 1 + (i % 5 == 0)]
+            }  # fmt: skip
+            text += section("claim.check", check | data)
+    (folder / "claims").mkdir()
+    (folder / "claims" / f"{paper}.toml").write_text(text, "utf-8")
+    for id in ("made/first", "made/second"):
+        evidence.save(made(rng), folder / "reference" / f"{id}.npz")
+    arrays = {f"{k} {i}": rng.normal(m, 0.2, 9) for k, m in (("x", 1), ("y", 1.2)) for i in (1, 2)}
+    horizons = np.geomspace(10, 1000, 5)
+    arrays |= {"T": horizons, "curve": horizons**0.5 * rng.normal(1, 0.05, (6, 5))}
+    file = folder / "reference" / paper / "computed" / "made.json"
+    file.parent.mkdir(parents=True)
+    values = {name: array.tolist() for name, array in arrays.items()}
+    file.write_text(json.dumps({"seconds": 0.0, "values": values}), "utf-8")
+
+
+def made(rng):
+    """Evidence of three agents in two cells, with trials that share units."""
+    values, units = {}, {}
+    for cell in (0, 1):
+        units[cell] = rng.permutation(np.repeat(np.arange(9), 2))
+        common = rng.exponential(0.5, (18, 1))
+        for label, level in zip(LABELS, rng.choice([0.8, 1.0, 1.1, 1.6], 3), strict=True):
+            curve = level * (common + rng.exponential(0.5, (18, 7))) / np.array(ROUNDS) ** 0.15
+            values[cell, label, "average_regret"] = curve.astype(np.float32)
+            simple = curve * (rng.random((18, 7)) < 0.9)
+            values[cell, label, "simple_regret"] = simple.astype(np.float32)
+            values[cell, label, "stuck"] = (rng.random(18) < level / 3).astype(np.float32)
+            values[cell, label, "windows"] = rng.normal(level, 0.3, 18).astype(np.float32)
+    return evidence.Evidence(np.array(ROUNDS), [{"n": 1}, {"n": 2}], values, units)
+
+
+@pytest.mark.parametrize("paper", [*registry.PAPERS, "time"])
+def test_the_verdicts_on_made_data_are_the_same(recompute, paper, tmp_path, monkeypatch):
+    said = Counter()
+    for seed in range(8):
+        folder = tmp_path / str(seed)
+        (folder / "reference" / "made").mkdir(parents=True)
+        write(folder, paper, seed)
+        monkeypatch.setattr(judge, "files", lambda _, folder=folder: folder)
+        expected = engine(paper, partial(evidence.load, package=folder))
+        assert recompute.verdicts(folder, paper) == expected
+        said.update(verdict for of in expected.values() for verdict in of.values())
+    assert set(said) == set(judge.VERDICTS)

@@ -1,0 +1,199 @@
+"""The pages of the papers and of their claims: verdicts, the numbers that decide, and all parts.
+
+`python tools/site/paper_pages.py` writes the table of the README, for readers of the checkout.
+"""
+
+import re
+from collections import Counter
+from math import isfinite, log10
+
+import scenario_pages
+from scenario_pages import ROOT, concerned, group_of, literal, made, verdicts
+
+from gpbandits_env.display import counted
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.claims import judge, yardsticks
+from gpbandits_env.scenarios.claims.judge import VERDICTS, Check, Claim, Part, Verdict
+from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED
+from gpbandits_env.scenarios.reporting.tables import markdown
+
+TABLE = re.compile(r"(?<=<!-- claims -->\n\n).*?(?=\n*<!-- end -->)", re.DOTALL)
+HEAD = ["claims", "hold", "in part", "do not hold", "cannot be judged", "robust"]
+# Of an undecided claim the undecided parts are shown first, and of any other those that fail.
+FIRST = {VERDICTS[3]: (UNDECIDED, PART, FAILS, HOLDS)}
+NAMED = 3  # scenarios that a row names
+COLOURS = ("#2e7d32", "#f9a825", "#c62828", "#9e9e9e")
+WIDE, HIGH = 120, 14
+STANDARD = {
+    "level": (1.0 / yardsticks.LEVEL, yardsticks.LEVEL),
+    "best": (yardsticks.BEST,),
+    "published": (1.0 / yardsticks.PUBLISHED, yardsticks.PUBLISHED),
+}
+
+
+def counts(group: str) -> list[int]:
+    """How many claims there are, how many have each verdict, and how many are robust."""
+    found = verdicts(group)
+    of = Counter(main.verdict for _, main, _ in found)
+    steady = sum(judge.robust(main, others) == "robust" for _, main, others in found)
+    return [len(found), *(of[v] for v in VERDICTS), steady]
+
+
+def with_table(text: str) -> str:
+    """The README with the present counts of the five papers."""
+    rows = [[f"[{g}](docs/papers/{g}.md)", *counts(g)] for g in registry.PAPERS]
+    return TABLE.sub(lambda _: markdown(["paper", *HEAD], rows, right=range(1, 7)), text)
+
+
+def overview() -> str:
+    """The generated part of docs/claims.md: counts with a bar for each paper, and all claims."""
+    return made.get_template("claims.md").render(head=HEAD, groups=registry.GROUPS)
+
+
+def page(group: str) -> str:
+    """The generated part of a paper's page."""
+    _, *by_verdict, steady = counts(group)
+    found, of = verdicts(group), judge.paper(group)
+    uses = Counter(id for claim, *_ in found for id in concerned(claim))
+    base = [id for id in registry.scenarios() if group_of(id) == group and "@" not in id]
+    base.sort(key=lambda id: -uses[id])
+    shown = [
+        f"[{p}](../scenarios/{id}.md)"
+        for id in base
+        for p in scenario_pages.pictures(id, "../results/")
+    ]
+    # Those of other readings stand on the pages of their scenarios, and others may in the frame.
+    stems = {scenario_pages.plot_stem(id).name for id in registry.scenarios()}
+    frame = (ROOT / "docs" / "papers" / f"{group}.md").read_text(encoding="utf-8")
+    for picture in sorted(scenario_pages.RESULTS.glob(f"{group}-*.png")):
+        if picture.stem.removesuffix("-bounds") not in stems and picture.name not in frame:
+            shown.append(f"![{picture.stem}](../results/{picture.name})")
+    return made.get_template("paper.md").render(
+        group=group,
+        paper=of,
+        found=found,
+        steady=steady,
+        citation=" ".join(scenario_pages.citation(group)),
+        counted=", ".join(f"{v} {n}" for n, v in zip(by_verdict, VERDICTS, strict=True) if n),
+        pictures=shown,
+    )
+
+
+def paragraphs(text: str) -> str:
+    """Text of a file: a line that ends with a sentence and early, or is long, ends a paragraph."""
+    ended = re.sub(r"^(.{,94}\.|.{130,})$", "\\1\n", text.strip(), flags=re.MULTILINE)
+    return "\n\n".join(literal(block) for block in re.split(r"\n\s*\n", ended))
+
+
+def changes(reading: str, group: str) -> tuple[int, int]:
+    """How many claims a reading judges, and how many of the verdicts are others."""
+    found = [(main, others[reading]) for _, main, others in verdicts(group) if reading in others]
+    return len(found), sum(main.verdict != other.verdict for main, other in found)
+
+
+def deciding(main: Verdict) -> str:
+    """How many parts hold, and the part that decides with its numbers and units."""
+    judged = [j for j in main.checks if not j.check.reported]
+    outcomes = Counter(outcome for j in judged for outcome in j.outcomes)
+    parts = [part for j in judged for part in j.parts if part.numbers]
+    if not parts:
+        return "not run" if main.checks else "no data"
+    order = FIRST.get(main.verdict, (FAILS, PART, UNDECIDED, HOLDS))
+    part = min(parts, key=lambda p: order.index(p.outcome))
+    held = f"{outcomes[HOLDS]} of {counted(outcomes.total(), 'part')} hold. "
+    return f"{held if outcomes.total() > 1 else ''}{where(part)}: {figures(part)}"
+
+
+def where(part: Part) -> str:
+    """What a part compares, without the name of the paper."""
+    return literal(re.sub(r"\b[a-z]+\d{4}/", "", part.what))
+
+
+def figures(part: Part) -> str:
+    """The numbers of a part, an interval in brackets, and the number of independent units."""
+    of = {name: f"{value:.3g}" for name, value in part.numbers.items()}
+    ends = [of.pop(name) for name in ("low", "high") if name in of]
+    if "b" in of:
+        of = {"means": f"{of.pop('a')} and {of.pop('b')}"} | of
+    words = [f"{'mean' if name == 'a' else literal(name)} {value}" for name, value in of.items()]
+    interval = f" ({' to '.join(ends)})" if ends else ""
+    return f"{', '.join(words)}{interval}; {counted(part.units, 'unit')}"
+
+
+def commands(claim: Claim) -> str:
+    """Links to the pages of scenarios, which have their commands, and computations by name."""
+    ids = concerned(claim)
+    links = [f"[{id.partition('/')[2]}](../scenarios/{id}.md)" for id in ids[:NAMED]]
+    links += [f"{len(ids) - NAMED} more"] if len(ids) > NAMED else []
+    computed = dict.fromkeys(check.computed.partition("/")[2] for check in claim.check)
+    return ", ".join([*links, *(f"`{name}`" for name in computed if name)])
+
+
+# -- Small plots ----------------------------------------------------------------------------------
+
+
+def plotted(judged: judge.Judged) -> list[tuple[Part, str]]:
+    """Each part of a check with its interval and the limits as SVG; all share one axis."""
+    spans = [span(judged.check, part) for part in judged.parts]
+    limits = bounds(judged.check)
+    known = [*limits, *(x for found in spans if found for x in found)]
+    plots = [drawn(found, known, limits) if found else "" for found in spans]
+    return list(zip(judged.parts, plots, strict=True))
+
+
+def span(check: Check, part: Part) -> tuple[float, float, float] | None:
+    """The interval of a part and its middle; of "better", that of the ratio a / b."""
+    n = part.numbers
+    if check.yardstick == "better" and n and n["b"] > 0.0 and not check.logarithmic:
+        low, middle, high = (1.0 + (n["difference"] + k * n["SE"]) / n["b"] for k in (-2, 0, 2))
+        return low, middle, high
+    middle = next((n[k] for k in ("ratio", "slope", "mean", "share") if k in n), None)
+    if middle is None or not all(map(isfinite, (n["low"], n["high"]))):
+        return None
+    return n["low"], middle, n["high"]
+
+
+def bounds(check: Check) -> list[float]:
+    """The limits against which a check holds its intervals."""
+    if check.yardstick in STANDARD:
+        own = (1.0 / check.factor, check.factor) if check.factor else STANDARD[check.yardstick]
+        return [*(own[-1:] if check.one_sided or check.yardstick == "best" else own)]
+    found = (check.above, check.below, check.at_least, check.at_most)
+    return [1.0] if check.yardstick == "better" else [x for x in found if x is not None]
+
+
+def drawn(span: tuple[float, float, float], known: list[float], limits: list[float]) -> str:
+    """An interval with its middle as SVG, and dashed limits; logarithmic where all are positive."""
+    scale = log10 if min(known) > 0.0 else float
+    low, high = scale(min(known)), scale(max(known))
+    x = [f"{4 + 112 * (scale(v) - low) / ((high - low) or 1.0):.1f}" for v in (*span, *limits)]
+    dashed = "".join(
+        f'<line x1="{v}" x2="{v}" y1="0" y2="14" stroke="#c62828" stroke-dasharray="2"/>'
+        for v in x[3:]
+    )
+    return (
+        f'<svg width="{WIDE}" height="{HIGH}" stroke="currentColor">{dashed}'
+        f'<line x1="{x[0]}" x2="{x[2]}" y1="7" y2="7"/>'
+        f'<circle cx="{x[1]}" cy="7" r="2.5" fill="currentColor"/></svg>'
+    )
+
+
+def bar(group: str) -> str:
+    """A bar of the verdicts of a paper."""
+    total, *numbers, _ = counts(group)
+    start, rects = 0.0, ""
+    for number, verdict, colour in zip(numbers, VERDICTS, COLOURS, strict=True):
+        looks = f'x="{start:.1f}" width="{WIDE * number / total:.1f}" height="{HIGH}"'
+        rects += f'<rect {looks} fill="{colour}"><title>{number} {verdict}</title></rect>'
+        start += WIDE * number / total
+    return f'<svg width="{WIDE}" height="{HIGH}">{rects}</svg>'
+
+
+made.filters |= {f.__name__: f for f in (paragraphs, where, figures)}
+made.filters["bold"] = lambda verdict: f"**{verdict}**" if verdict == VERDICTS[2] else verdict
+made.globals |= {f.__name__: f for f in (counts, verdicts, judge.robust, bar, deciding, commands)}
+made.globals |= {"plotted": plotted, "changes": changes}
+
+if __name__ == "__main__":
+    readme = ROOT / "README.md"
+    readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
