@@ -7,6 +7,7 @@ from gpbandits_env.agents.algorithms.qei import QEI
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search.round import RoundSearch, adam, slope_of
 from gpbandits_env.arrays import Points
+from gpbandits_env.domains import Box
 from gpbandits_env.gp.posterior import BoxPosterior
 
 
@@ -25,12 +26,14 @@ class MixedScales(GPAgent):
     PARTS = QEI.PARTS
 
     def choose(self) -> Points:
-        now, search, settings = self.next_round(), self.search, self.search.settings
+        now, search, posterior = self.next_round(), self.search, self.posterior
         assert isinstance(search, RoundSearch)
-        candidates, mean, var = search.candidates_of(now.posterior)
-        shift = float(now.posterior.prior_mean)
+        settings = search.settings
+        candidates, mean, var = search.candidates_of(posterior)
+        shift = float(posterior.prior_mean)
         # The model of the problem is that of standardized rewards.
-        scale = np.sqrt(now.posterior.kernel.variance / self.problem.kernel.variance)
+        variances = [k.diagonal(candidates[:1])[0] for k in (posterior.kernel, self.problem.kernel)]
+        scale = float(np.sqrt(variances[0] / variances[1]))
         best = LogEI((now.best_reward - shift) / scale)
         first = int(np.argmax(best.score((mean - shift) / scale, var / scale**2)))
         actions, believed = [candidates[first : first + 1]], (mean[first] - shift) / scale
@@ -56,7 +59,8 @@ class MixedScales(GPAgent):
 
     def _as_they_are(self) -> BoxPosterior:
         """The posterior of rewards that are not standardized, under the problem's model."""
-        domain, kernel = self.action_map.inner.domain, self.problem.kernel
-        mixed = BoxPosterior(domain, kernel, self.problem.noise_var)
+        given = self.problem
+        assert isinstance(given.domain, Box)
+        mixed = BoxPosterior(given.domain, given.kernel, given.noise_var)
         mixed.condition(self.data.points, self.data.rewards)
         return mixed

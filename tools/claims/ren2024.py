@@ -98,6 +98,7 @@ def spread() -> Arrays:
     return {
         f"{name} {label}": pseudo_values(lambda v: float(v.std(ddof=1)), ends(name, label))
         for name in ("rbf-2d", "rbf-3d")
+        if name in ready()
         for label in PAPERS
     }
 
@@ -112,6 +113,7 @@ def improvement() -> Arrays:
             lambda a, b: float(1.0 - a.mean() / b.mean()), ends(name, "ts-rsr"), ends(name, "bucb")
         )
         for name in ("push-3d", "push-4d")
+        if name in ready()
     }
 
 
