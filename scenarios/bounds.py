@@ -250,54 +250,25 @@ class ModelOrderBound(Bound):
 # -- ren2024: batches -----------------------------------------------------------------------------
 
 
-class BatchOrder(Bound):
-    """An order of the regret of batches, per action and without the paper's constants."""
+@BOUNDS.register("ren-theorem1")
+@dataclass(frozen=True)
+class BatchTheorem1(Bound):
+    """The bound on TS-RSR's expected regret per action, with the greedy bound on gamma.
+
+    rho_m is bounded by sqrt(1 + m / s^2), as for a start without initial observations.
+
+    Source: ren2024, Theorem 1 with the constants of Section 5.5.
+    """
 
     metric: str = "average_regret"
+
+    legend = "Theorem 1"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
         if not isinstance(problem.domain, Arms):
-            raise InvalidInput("the bounds of ren2024 are about batches among finitely many arms")
-        arms, m = problem.domain, problem.batch_size
-        gain = theory.information_gain_bound(arms, problem.kernel, problem.noise_var, m * horizon)
-        return theory.simple_regret_order(self._order(gain, m, arms.size), m)
-
-    @abstractmethod
-    def _order(self, gain: Array, batch_size: int, arms: int) -> Array:
-        """The order of the cumulative regret after each round, (T,)."""
-
-
-@BOUNDS.register("ren-theorem1")
-@dataclass(frozen=True)
-class BatchTheorem1(BatchOrder):
-    """The order of TS-RSR's expected regret, with the greedy bound on gamma.
-
-    ``rho`` is rho_m, at least 1. The paper bounds it after initial observations only.
-
-    Source: ren2024, Theorem 1.
-    """
-
-    rho: float = 1.0
-    metric: str = "average_regret"
-
-    legend = r"order of Theorem 1, $\rho_m$ = {0.rho:g}"
-
-    def _order(self, gain: Array, batch_size: int, arms: int) -> Array:
-        return theory.regret_order_ts_rsr(gain, batch_size, arms, self.rho)
-
-
-@BOUNDS.register("ren-corollary1")
-@dataclass(frozen=True)
-class BatchCorollary1(BatchOrder):
-    """The order of TS-RSR's expected regret after ``initial`` observations of largest variance.
-
-    Source: ren2024, Corollary 1.
-    """
-
-    initial: int
-    metric: str = "average_regret"
-
-    legend = r"order of Corollary 1, $T_{{init}}$ = {0.initial}"
-
-    def _order(self, gain: Array, batch_size: int, arms: int) -> Array:
-        return theory.regret_order_initialised(gain, batch_size, arms, self.initial)
+            raise InvalidInput("the bound of ren2024 is about batches among finitely many arms")
+        arms, m, noise = problem.domain, problem.batch_size, problem.noise_var
+        gain = theory.information_gain_bound(arms, problem.kernel, noise, m * horizon)
+        rho = np.sqrt(1.0 + m / noise)
+        total = theory.regret_bound_ts_rsr(gain, m, arms.size, noise, float(rho))
+        return theory.simple_regret_order(total, m)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import RegretToSigma
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
-from gpbandits_env.arrays import Array, Points, whole
+from gpbandits_env.arrays import Array, Points, flag, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
@@ -93,21 +93,25 @@ class RegretToSigmaRatio(BatchRule):
 
     Args:
         redraws: the largest number of redraws per sample, at least 0.
+        replaced: whether a maximum that is still low is replaced. Without redraws and without
+            this, the rule is Algorithm 1 as written.
     Source: ren2024, Algorithm 1 and Appendix C.
     """
 
     draws_samples = True
     redraws: int = 10
+    replaced: bool = True
 
     def __post_init__(self) -> None:
         whole(self.redraws, "redraws", 0)
+        flag(self.replaced, "replaced")
 
     def choose(self, now: Round) -> Points:
         maxima = self.maxima(now)
         return in_turn(now, lambda actions: RegretToSigma(float(maxima[len(actions)])))
 
     def maxima(self, now: Round) -> Array:
-        """The maxima f*_i of m samples, (m,); all are above the largest posterior mean."""
+        """The maxima f*_i of m samples, (m,); those replaced are above the largest mean too."""
         posterior, search = now.posterior, now.search
         best = search.best_mean(posterior)
         floor = float(posterior.mean_at(best)[0])
@@ -117,6 +121,8 @@ class RegretToSigmaRatio(BatchRule):
             if not len(low):
                 return maxima
             maxima[low] = search.sampled(posterior, now.rng, len(low))[1]
+        if not self.replaced:
+            return maxima
         sd = float(np.sqrt(posterior.var_at(best)[0]))
         # If all variances are 0, every level above the mean gives the same ranking.
         above = floor + max(sd, 1e-12 * max(1.0, abs(floor)))

@@ -52,6 +52,7 @@ from gpbandits_env.gp.theory.regret_bounds import regret_bound as regret_bound
 from gpbandits_env.gp.theory.regret_bounds import regret_bound_theorem1 as regret_bound_theorem1
 from gpbandits_env.gp.theory.regret_bounds import regret_bound_theorem2 as regret_bound_theorem2
 from gpbandits_env.gp.theory.regret_bounds import regret_bound_theorem3 as regret_bound_theorem3
+from gpbandits_env.gp.theory.regret_bounds import regret_bound_ts_rsr as regret_bound_ts_rsr
 from gpbandits_env.gp.theory.regret_bounds import regret_constant as regret_constant
 from gpbandits_env.gp.theory.regret_bounds import (
     regret_order_initialised as regret_order_initialised,

@@ -147,11 +147,14 @@ def determinant(covariance, batch):
     return np.linalg.det(np.eye(len(batch)) + covariance[np.ix_(batch, batch)] / NOISE_VAR)
 
 
-@pytest.mark.parametrize(("redraws", "scale"), [(10, 1.0), (0, 1.0), (100, 0.3)])
-def test_ts_rsr(turns, m, settings, redraws, scale):
-    """ren2024, Algorithm 1, with the redraws of Appendix C."""
+@pytest.mark.parametrize(
+    ("redraws", "scale", "replaced"),
+    [(10, 1.0, True), (0, 1.0, True), (100, 0.3, True), (0, 1.0, False)],
+)
+def test_ts_rsr(turns, m, settings, redraws, scale, replaced):
+    """ren2024, Algorithm 1, with the redraws of Appendix C, and as written."""
     redrawn = exhausted = 0
-    rule = {"type": "ts-rsr", "redraws": redraws}
+    rule = {"type": "ts-rsr", "redraws": redraws, "replaced": replaced}
     for turn in turns("ts-rsr", m, batch=rule, scale=scale, **settings):
         floor, sd = turn.mean.max(), sqrt(turn.var())
         drawn = [turn.mean + scale * (samples - turn.mean) for samples in turn.samples]
@@ -165,7 +168,8 @@ def test_ts_rsr(turns, m, settings, redraws, scale):
         low = levels <= floor
         assert not low.any() or len(turn.samples) == redraws + 1
         exhausted += low.any()
-        levels[low] = floor + sd[turn.mean.argmax()]
+        if replaced:
+            levels[low] = floor + sd[turn.mean.argmax()]
         for i in range(m):
             ratio = (levels[i] - turn.mean) / sqrt(turn.var(turn.actions[:i]))
             turn.best(i, -ratio)

@@ -59,6 +59,24 @@ def test_theorem_1():
     assert theory.simple_regret_order(curve, 4)[9] == pytest.approx(curve[9] / 40)
 
 
+def test_theorem_1_with_its_constants():
+    gain, noise = np.sqrt(np.arange(1.0, 41.0)), 0.25
+    curve = theory.regret_bound_ts_rsr(gain, 4, 100, noise, 3.0)
+    for rounds in (1, 10):
+        n = 4 * rounds
+        c1 = 2.0 / noise / np.log(1.0 + 1.0 / noise)
+        first = 2.0 * np.sqrt(2.0 * np.log(4.0 * 100 * n**3)) * 3.0
+        expected = first * np.sqrt(n * noise * c1 * n**0.5) + np.sqrt(24.0 * np.log(100) * n)
+        assert curve[rounds - 1] == pytest.approx(expected)
+
+
+def test_without_initial_points_rho_is_the_root_of_one_plus_m_over_the_noise():
+    """The same arm observed m times attains the bound that the scenarios draw."""
+    gram, m = SquaredExponential(0.2)(ARMS.coordinates), 4
+    found = np.sqrt(1.0 / variances(gram, [3] * m)[3])
+    assert found == pytest.approx(np.sqrt(1.0 + m / NOISE_VAR))
+
+
 def test_corollary_1():
     gain = np.sqrt(np.arange(1.0, 42.0))
     curve = theory.regret_order_initialised(gain, 4, 100, 7)
@@ -84,6 +102,9 @@ def test_the_start_pays_in_the_long_run():
         lambda: theory.regret_order_ts_rsr([1.0, 2.0], 3, 10),
         lambda: theory.regret_order_ts_rsr([1.0, 2.0], 1, 1),
         lambda: theory.regret_order_ts_rsr([1.0, 2.0], 1, 10, rho=0.5),
+        lambda: theory.regret_bound_ts_rsr([1.0, 2.0], 3, 10, 0.1, 1.0),
+        lambda: theory.regret_bound_ts_rsr([1.0, 2.0], 1, 10, 0.0, 1.0),
+        lambda: theory.regret_bound_ts_rsr([1.0, 2.0], 1, 10, 0.1, 0.5),
         lambda: theory.regret_order_initialised([1.0, 2.0], 1, 10, -1),
         lambda: theory.simple_regret_order([[1.0]], 1),
     ],

@@ -1,15 +1,12 @@
 """The figures of the documentation; batches of several sizes."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image, ImageColor, ImageDraw
 
-from gpbandits_env.scenarios.papers import ren2024
 from gpbandits_env.scenarios.reporting.style import COLOURS
-from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.store import Store
 from tools import figures
 
@@ -68,12 +65,3 @@ def test_a_light_picture_has_half_the_width_and_each_line_its_colour(tmp_path):
 def test_other_scenarios_are_drawn_as_ever(run):
     with Store.open(run().path) as opened:
         assert not figures.sweeps_batches(opened.scenario)
-
-
-def test_larger_batches_end_lower_for_every_rule():
-    """In the results that are kept, which a slow test plays again."""
-    cells = references.load("ren2024/batches")["cells"]
-    assert [cell["params"]["batch_size"] for cell in cells] == list(ren2024.BATCHES)
-    for rule in ren2024.PAPERS:
-        means = [cell["agents"][rule]["simple_regret"][0] for cell in cells]
-        assert all(b < a for a, b in itertools.pairwise(means)), rule
