@@ -5,9 +5,9 @@ Assumes: Gaussian noise of known variance; the theory also assumes derivatives t
 high probability.
 Departures: 1. beta_t is divided by 5, like that of GP-UCB in the experiments of srinivas2010;
 2. the maximum over the subspaces is found by search: all subspaces are screened, and the best K
-points are refined by gradient ascent, unless random_starts is set; 3. any acquisition can be used, UCB by default; 4. a batch is
-chosen by hallucinated variance, and all its actions come from the same Z_t; 5. the box may have
-sides of any length.
+points are refined by gradient ascent, unless random_starts is set; 3. any acquisition can be used,
+UCB by default; 4. a batch is chosen by hallucinated variance, and all its actions come from the
+same Z_t; 5. the box may have sides of any length.
 """
 
 from functools import partial
