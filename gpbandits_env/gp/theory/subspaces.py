@@ -90,7 +90,7 @@ def covering_term(
     and n = d_e (Theorem 2, with the factor 2 of the lemma).
 
     The lemma is false as stated where the maximizer lies in a corner: with |Z_t| = 200 and
-    delta = 0.1 no subspace is that close with a probability of 0.17, 0.91 and 1 for D - d = 15, 45
+    delta = 0.1 no subspace is that close with a probability of 0.18, 0.92 and 1 for D - d = 15, 45
     and 95, where it allows 0.05.
 
     Returns:
