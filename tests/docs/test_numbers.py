@@ -100,12 +100,10 @@ def test_the_results_on_the_readme(root, mean, numbers):
     page = words(root / "README.md")
     se = numbers("bogunovic2016/se", "tv-gp-ucb below r-gp-ucb", cell=1)  # epsilon = 0.01
     faster = numbers("bedi2022/example", "cub/1e-2 takes less time")["ratio"]
-    last = numbers("tranthe2020/ackley-20", "ms-ucb is the best")["rank"]
     gp_ucb, ei, variance = (
         mean("srinivas2010/se-1d", name) for name in ("gp-ucb", "ei", "max-variance")
     )
     ackley = mean("ren2024/ackley-3d", "ts-rsr", "simple_regret")
-    assert last == 7
     for text in (
         f"{gp_ucb:.3f} and {ei:.3f} (maximum variance: {variance:.1f})",
         f"{se['tv-gp-ucb']:.2f} and {se['r-gp-ucb']:.2f}",
@@ -168,48 +166,6 @@ def test_the_rows_as_the_code_has_them(root):
     )
     assert f"{ts_after:.2f} with them and of {ts:.2f} without them" in summary
     assert f"BUCB of {bucb_after:.2f} and {bucb:.2f}" in summary
-
-
-def test_what_is_said_of_first_points_inside_embeddings(root, mean):
-    summary = words(root / "scenarios" / "reference" / "tranthe2020" / "summary.md")
-    names = ("ackley", "levy", "hyper-ellipsoid")
-
-    def ends(agent, end=""):
-        return [mean(f"tranthe2020/{n}-20{end}", agent, "log10_simple_regret") for n in names]
-
-    first, second, third = ends("hesbo", "-inside")
-    assert f"HeSBO ends at {first:.2f}, {second:.2f} and {third:.2f} on Ackley, Levy" in summary
-    assert ends("ms-ucb", "-inside") == pytest.approx(ends("ms-ucb"), abs=0.05)
-
-
-def test_what_is_said_of_literal_readings(root):
-    files = (root / "scenarios" / "reference" / "tranthe2020").glob("*-literal.json")
-    held = {
-        file.stem.removesuffix("-literal"): [
-            check["holds"] for check in json.loads(file.read_text("utf-8"))["cells"][0]["findings"]
-        ]
-        for file in files
-    }
-    free, best, _, free_latest, best_latest, below_latest = np.sum(list(held.values()), axis=0)
-    summary = words(root / "scenarios" / "reference" / "tranthe2020" / "summary.md")
-    assert (
-        f"on {free} of {len(held)} problems by the simple regret, and on {free_latest} by the "
-        f"regret of the latest action. Among all seven it is so on {best} and {best_latest}. By "
-        "the regret of the latest action it is below GP-UCB, by two standard errors, on "
-        f"{below_latest}."
-    ) in summary
-    page = words(root / "docs" / "differences.md")
-    assert "two of six problems: Ackley on [-15, 30] and the sum of i x_i^2" in page
-    small = {name for name, checks in held.items() if "-20" in name and checks[0]}
-    assert small == {"ackley-15-30-20", "sum-squares-20"}
-    assert "on the sum of i x_i^2, and in 20, 50 and 100 dimensions on Levy and the hyper" in page
-    below = {name for name, checks in held.items() if checks[5]}
-    both = {f"{name}-{dim}" for name in ("levy", "hyper-ellipsoid") for dim in (20, 50, 100)}
-    assert below == {"sum-squares-20", *both}
-    assert (
-        "In 50 dimensions MS-UCB is within one standard error of SRE, the best of the seven" in page
-    )
-    assert {name for name, checks in held.items() if checks[1]} == {"camelback-50"}
 
 
 def test_the_table_of_drift_of_unknown_rate(root):

@@ -12,8 +12,16 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.envs.task import LENGTHSCALE
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.rewards.functions import AnalyticProcess
 from gpbandits_env.scenarios.metrics import FLOOR
-from gpbandits_env.scenarios.papers.tranthe2020 import HORIZON, INITIAL, SCENARIOS
+from gpbandits_env.scenarios.papers.tranthe2020 import (
+    DIMENSIONS,
+    FUNCTIONS,
+    HORIZON,
+    INITIAL,
+    SCENARIOS,
+)
+from gpbandits_env.scenarios.results.evidence import load
 from gpbandits_env.scenarios.results.store import Store
 
 # The number of rounds whose mean is a level.
@@ -22,8 +30,8 @@ LAST = 20
 
 def levels(store: Store, cell: int, label: str) -> dict[str, Array]:
     """The mean of log10(f(x*) - f(x_t)) over 20 rounds, (trials,): at the end and at half time."""
-    regret = store.arrays(cell, label, "regret")
-    logs = np.log10(np.maximum(regret.reshape(len(regret), -1), FLOOR))
+    regret = _regret(store, cell, label)
+    logs = np.log10(np.maximum(regret, FLOOR))
     half = INITIAL + (HORIZON - INITIAL) // 2
     return {
         "log10_level": logs[:, -LAST:].mean(axis=1),
@@ -31,7 +39,77 @@ def levels(store: Store, cell: int, label: str) -> dict[str, Array]:
     }
 
 
-MEASURES = {s.id: (levels,) for s in SCENARIOS if s.horizon == HORIZON}
+def slopes(store: Store, cell: int, label: str) -> dict[str, Array]:
+    """The slope of log R_T on log T over the second half of the run, (trials,)."""
+    total = np.cumsum(_regret(store, cell, label), axis=1)
+    rounds = np.arange(1, total.shape[1] + 1)
+    second = slice(len(rounds) // 2, None)
+    return {"slope": np.polyfit(np.log(rounds[second]), np.log(total[:, second]).T, 1)[0]}
+
+
+def _regret(store: Store, cell: int, label: str) -> Array:
+    """The regret of every round, (trials, T)."""
+    regret = store.arrays(cell, label, "regret")
+    found: Array = regret.reshape(len(regret), -1)
+    return found
+
+
+MEASURES = {s.id: (levels, slopes) for s in SCENARIOS if s.horizon == HORIZON}
+
+
+# -- Across scenarios -----------------------------------------------------------------------------
+
+
+def scaling() -> dict[str, Array]:
+    """The loss of each agent's progress beyond uniform points from D = 20 to 100, by trial.
+
+    The progress is the level minus the mean of log10(f(x*) - f(x)) over 10,000 uniform points.
+    """
+    found = {}
+    for function in FUNCTIONS[:3]:
+        small, large = _kept(f"{function}-20"), _kept(f"{function}-100")
+        grown = _uniform(function, 100) - _uniform(function, 20)
+        for label in large.keys() & small.keys():
+            found[f"{function} {label}"] = large[label] - small[label] - grown
+    return dict(sorted(found.items()))
+
+
+def ranks() -> dict[str, Array]:
+    """The rank of the mean level of each of the paper's agents, where all seven are run."""
+    found = {}
+    for function, dim in itertools.product(FUNCTIONS, DIMENSIONS):
+        kept = _kept(f"{function}-{dim}")
+        kept.pop("random", None)
+        kept.pop("ms-ucb/own-units", None)
+        if len(kept) == 7:
+            means = {label: float(values.mean()) for label, values in kept.items()}
+            for label, mean in means.items():
+                rank = 1.0 + sum(other < mean for other in means.values())
+                found[f"{function}-{dim} {label}"] = np.array([rank])
+    return found
+
+
+def camelback() -> dict[str, Array]:
+    """R_T of MS-UCB on camelback in D dimensions, by trial."""
+    found = {}
+    for dim in DIMENSIONS:
+        kept = load(f"tranthe2020/camelback-{dim}")
+        if kept is not None:
+            found[f"D={dim}"] = kept.curve(0, "ms-ucb", "cumulative_regret")[:, -1]
+    return found
+
+
+def _kept(name: str) -> dict[str, Array]:
+    """The kept levels of a scenario, (trials,) for each agent; none if it has not been run."""
+    kept = load(f"tranthe2020/{name}")
+    return {} if kept is None else {a: kept.curve(0, a, "log10_level") for a in kept.labels(0)}
+
+
+def _uniform(function: str, dim: int) -> float:
+    """The mean of log10 of the distance over 10,000 uniform points of the box."""
+    f = AnalyticProcess(function, dim=dim, cube=True).begin(np.random.default_rng(0)).function
+    points = np.random.default_rng(dim).uniform(-1.0, 1.0, (10_000, dim))
+    return float(np.log10(np.maximum(f.optimum - f(points), FLOOR)).mean())
 
 
 # -- Theory ---------------------------------------------------------------------------------------
@@ -246,6 +324,9 @@ def _squares(x: Array) -> Array:
 
 
 COMPUTATIONS: dict[str, Callable[[], dict[str, Array]]] = {
+    "scaling": scaling,
+    "ranks": ranks,
+    "camelback": camelback,
     "covering": covering,
     "covering-effective": covering_effective,
     "bound-by-alpha": bound_by_alpha,
