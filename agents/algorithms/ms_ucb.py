@@ -5,9 +5,9 @@ Assumes: Gaussian noise of known variance; the theory also assumes derivatives t
 high probability.
 Departures: 1. beta_t is divided by 5, like that of GP-UCB in the experiments of srinivas2010;
 2. the maximum over the subspaces is found by search: all subspaces are screened, and the best K
-points are refined by gradient ascent; 3. any acquisition can be used, UCB by default; 4. a batch is
-chosen by hallucinated variance, and all its actions come from the same Z_t; 5. the box may have
-sides of any length.
+points are refined by gradient ascent, unless random_starts is set; 3. any acquisition can be used,
+UCB by default; 4. a batch is chosen by hallucinated variance, and all its actions come from the
+same Z_t; 5. the box may have sides of any length.
 """
 
 from functools import partial
@@ -72,6 +72,11 @@ class MSUCB(GPAgent):
         candidates: the number of points screened per round over all subspaces, at least 2 in each.
         refine: K, the number of screened points from which a gradient ascent starts.
         evaluations: the budget of acquisition evaluations for all ascents of a round together.
+        random_starts: whether K ascents start from uniform points that are spread evenly over the
+            subspaces, without screening, as in the paper's experiments. If there are more than K
+            subspaces, each start draws its own.
+        z_share: the share of each of the D - d sides, around its middle, from which z is drawn.
+            Algorithm 1 draws from the whole side, 1.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default that of Section 4 over 5.
         search: for d = D only; see `Parts`. It replaces candidates, refine and evaluations.
@@ -89,6 +94,8 @@ class MSUCB(GPAgent):
             candidates=1024,
             refine=16,
             evaluations=800,
+            random_starts=False,
+            z_share=1.0,
         ),
     )
 

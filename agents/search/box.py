@@ -144,7 +144,9 @@ class BoxSearch(Search):
         (first, tolerance), count = leads, min(self.settings.starts, len(y))
         if not count:
             return None
-        starts = y[distinct(self.box, y, score[None], count, tolerance / TIE)[0]]
+        starts = y
+        if count < len(y):
+            starts = y[distinct(self.box, y, score[None], count, tolerance / TIE)[0]]
         climbed, alone = pulled(climbed, self.through), self._limited(alone)
         if self.box.dim <= MOST_SOBOL or count == 1:
             found, values = self._climb(climbed, starts, self.settings.evaluations)

@@ -2,7 +2,8 @@
 
 All subspaces are screened at a few points each, in one batch. Ascents of the acquisition start from
 the best of these points. Then all subspaces are screened at the ends of these ascents, and ascents
-start from the best again.
+start from the best again. With random starts nothing is screened, and no start is near the best
+observed point.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.search.base import Region, Search, Within
 from gpbandits_env.agents.search.climb import chained, climb
-from gpbandits_env.arrays import TIE, Array, IntArray, descending, leading, positive, whole
+from gpbandits_env.arrays import TIE, Array, IntArray, descending, flag, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.posterior import BoxPosterior, Subspaces
@@ -45,8 +46,13 @@ class Growth:
     candidates: int
     refine: int
     evaluations: int
+    random_starts: bool
+    z_share: float
 
     def __post_init__(self) -> None:
+        flag(self.random_starts, "random_starts")
+        if positive(self.z_share, "z_share") > 1.0:
+            raise InvalidInput(f"z_share must be at most 1, got {self.z_share:g}")
         for name in ("n0", "candidates", "refine", "evaluations"):
             whole(getattr(self, name), name)
         if positive(self.alpha, "alpha", zero=True) > MOST_ALPHA:
@@ -99,6 +105,8 @@ class SubspaceSearch(Search):
     def _reach(self, t: int) -> None:
         inactive = self.subspaces.inactive
         low, high = self.box.low[inactive], self.box.high[inactive]
+        cut = 0.5 * (1.0 - self._growth.z_share) * (high - low)
+        low, high = low + cut, high - cut
         step = max(1, STRIP // max(len(inactive), 1))
         for now in range(self.round + 1, t + 1):
             rng = self._streams.at(now, 0)
@@ -111,6 +119,8 @@ class SubspaceSearch(Search):
     def best(
         self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
     ) -> Array:
+        if self._growth.random_starts and allowed is None and len(self._active):
+            return self._from_random_starts(acquisition, posterior)
         y, rows, mean, var = self._screened(posterior)
         score = acquisition.score(mean, var)
         if allowed is not None:
@@ -125,13 +135,25 @@ class SubspaceSearch(Search):
         starts, within = y[first], rows[first]
         if self.size > LEADERS:
             starts, within = self._closer(acquisition, starts, within)
-        ends, of, values = self._climbed(acquisition, starts, within)
+        half = self._growth.evaluations // 2
+        ends, of, values = self._climbed(acquisition, starts, within, half)
         again, of_again, values_again = self._elsewhere(acquisition, ends, values)
         tolerance = TIE * acquisition.size(mean, var, first.item(0))
         if values_again.max() > values.max() + tolerance:
             ends, of, values = again, of_again, values_again
         top = int(leading(values, tolerance / TIE))
         return self.subspaces.points(ends[[top]], of[[top]])
+
+    def _from_random_starts(self, acquisition: Acquisition, posterior: BoxPosterior) -> Array:
+        """The best end of ascents from uniform points, spread evenly over the subspaces."""
+        self.subspaces.follow(posterior)
+        count, rng = self._growth.refine, self._streams.at(self.round, 3)
+        even = np.arange(count) % self.size
+        rows = even if self.size <= count else rng.integers(self.size, size=count)
+        y = rng.uniform(self._low, self._high, (count, len(self._active)))
+        ends, of, values = self._climbed(acquisition, y, rows, self._growth.evaluations)
+        top = [int(leading(values))]
+        return self.subspaces.points(ends[top], of[top])
 
     def _closer(self, acquisition: Acquisition, y: Array, rows: IntArray) -> tuple[Array, IntArray]:
         """Replace half of the starts by the best of many points in the few leading subspaces."""
@@ -145,15 +167,14 @@ class SubspaceSearch(Search):
         return np.concatenate([y[:kept], more[top]]), np.concatenate([rows[:kept], more_rows[top]])
 
     def _climbed(
-        self, acquisition: Acquisition, y: Array, of: IntArray
+        self, acquisition: Acquisition, y: Array, of: IntArray, budget: int
     ) -> tuple[Array, IntArray, Array]:
         """The ends of ascents from y (K, d) in subspaces (K,), their subspaces and values."""
 
         def surface(points: Array, which: IntArray) -> tuple[Array, Array]:
             return chained(acquisition, *self.subspaces.gradients(points, of[which]))
 
-        half = self._growth.evaluations // 2
-        ends, values = climb(surface, y, self._low, self._high, evaluations=half)
+        ends, values = climb(surface, y, self._low, self._high, evaluations=budget)
         return ends, of, values
 
     def _elsewhere(
@@ -166,7 +187,8 @@ class SubspaceSearch(Search):
         y = np.tile(ends[best], (self.size, 1))
         score = acquisition.score(*self.subspaces.moments(y, rows))
         first = self._promising(score, rows)
-        return self._climbed(acquisition, y[first], rows[first])
+        half = self._growth.evaluations // 2
+        return self._climbed(acquisition, y[first], rows[first], half)
 
     def _samples(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int

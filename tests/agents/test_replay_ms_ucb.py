@@ -275,3 +275,40 @@ def test_every_sample_has_its_own_maximum():
     assert points.shape == (6, 4)
     assert len(np.unique(points, axis=0)) > 3
     assert len(np.unique(values)) == 6
+
+
+def test_random_starts_find_the_maximum_over_all_subspaces():
+    """Spread evenly over few subspaces; without the best observed points."""
+    settings = {"d": 2, "n0": 3, "random_starts": True, "refine": 60, "evaluations": 3000}
+    agent, dense = agents.make("ms-ucb", problem(), seed=1, **settings), Dense()
+    for t in range(1, 7):
+        fixed, beta = fixed_parts(agent, 2), 0.2 * formula(t, 2)
+        x = agent.ask()
+        best = long_search(dense, fixed, 2, beta, ())
+        assert dense.bound(x, beta)[0] >= best - 1e-3 * abs(best), t
+        agent.tell(x, reward(x))
+        dense.tell(x, reward(x))
+
+
+def test_with_more_subspaces_than_random_starts_each_start_has_its_own():
+    settings = {"d": 1, "n0": 500, "random_starts": True, "refine": 2, "evaluations": 40}
+    agent = agents.make("ms-ucb", problem(), seed=1, **settings)
+    fixed, chosen = fixed_parts(agent, 1), []
+    for _ in range(12):
+        x = agent.ask()
+        chosen.append(int((fixed == x[:, :3]).all(axis=1).argmax()))
+        agent.tell(x, reward(x))
+        fixed = fixed_parts(agent, 1)
+    assert len(set(chosen)) == 12
+
+
+def test_z_is_drawn_from_a_share_of_the_sides():
+    agent = agents.make("ms-ucb", problem(), seed=1, d=2, n0=200, z_share=0.1)
+    z = agent.search.subspaces.points(np.zeros((200, 2)), np.arange(200))[:, :2]
+    middle, side = 0.5 * (LOW + HIGH)[:2], (HIGH - LOW)[:2]
+    far = np.abs(z - middle).max(axis=0) / side
+    assert (far <= 0.05).all()
+    assert (far > 0.045).all()
+    for share in (0.0, 1.1):
+        with pytest.raises(InvalidInput, match="z_share"):
+            agents.make("ms-ucb", problem(), z_share=share)

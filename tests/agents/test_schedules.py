@@ -185,4 +185,4 @@ def test_gp_ucb_in_a_box_has_beta_2_where_the_model_is_learned(learn):
 def test_the_scenarios_of_tranthe2020_keep_the_theorem():
     entry = next(e for e in scenarios.get("tranthe2020/ackley-20").agents if e.label == "gp-ucb")
     agent = agents.make("gp-ucb", BOX, seed=0, **entry.settings)
-    assert agent.rule.schedule(7) == Continuous(scale=0.2).filled(BOX, None)(7)
+    assert agent.rule.schedule(7) == Continuous(scale=1.0, dim=20, r=2.0)(7)

@@ -63,6 +63,7 @@ from gpbandits_env.gp.theory.regret_bounds import simple_regret_order as simple_
 from gpbandits_env.gp.theory.subspaces import beta_subspaces as beta_subspaces
 from gpbandits_env.gp.theory.subspaces import covering_term as covering_term
 from gpbandits_env.gp.theory.subspaces import new_subspaces as new_subspaces
+from gpbandits_env.gp.theory.subspaces import regret_bound_subspaces as regret_bound_subspaces
 from gpbandits_env.gp.theory.subspaces import regret_order_subspaces as regret_order_subspaces
 from gpbandits_env.gp.theory.subspaces import subspaces_by as subspaces_by
 from gpbandits_env.gp.theory.time_varying import least_regret as least_regret

@@ -15,8 +15,9 @@ from gpbandits_env.scenarios.study.rehearsal import resolved
 from gpbandits_env.scenarios.study.runner import make_env
 
 ALL = [s for s in tranthe2020.SCENARIOS if isinstance(s, Scenario)]
-FIGURE = [s for s in ALL if s.id.rpartition("/")[2].split("-")[-1].isdigit() and "HighDim" in s.env]
-BUDGET = 1010
+FIGURE = [s for s in ALL if "HighDim" in s.env and "grid" not in s.id and not s.grid]
+SEVEN = ("ms-ucb", "gp-ucb", "dropout-ucb", "line-bo", "sre", "rembo", "hesbo")
+STARTS = 200
 
 
 def small(name, trials=2, horizon=2, **changes):
@@ -25,62 +26,59 @@ def small(name, trials=2, horizon=2, **changes):
 
 def test_the_figures_are_all_there():
     names = {s.id.partition("/")[2] for s in ALL}
-    for dim in (20, 50, 100):
-        for function in (*tranthe2020.FUNCTIONS, "schwefel"):
-            assert {f"{function}-{dim}", f"{function}-{dim}-shifted"} <= names
-    assert {"subspaces", "dimension", "network-100", "network-500", "ramp-loss"} <= names
-    literal = {f"{f}-{d}-literal" for f in tranthe2020.FUNCTIONS for d in (20, 50, 100)}
-    literal |= {f"{f}-20-literal" for f in tranthe2020.OTHER_FORMS}
-    assert literal <= names
-    inside = {f"{f}-20-inside" for f in tranthe2020.FUNCTIONS}
-    assert inside <= names
-    assert len(names) == 35 + len(literal) + len(inside)
+    panels = {f"{f}-{dim}" for f in (*tranthe2020.FUNCTIONS, "schwefel") for dim in (20, 50, 100)}
+    readings = {f"{f}-100@shifted" for f in tranthe2020.FUNCTIONS[:3]} | {"camelback-20@ard"}
+    tasks = {"network-100", "network-500", "ramp-loss"}
+    assert names == panels | readings | tasks | {"subspaces", "dimension"}
 
 
 @pytest.mark.parametrize("scenario", FIGURE, ids=lambda s: s.id)
 def test_the_papers_settings(scenario):
-    assert (scenario.horizon, scenario.initial, scenario.initial_counts) == (200, 20, True)
-    assert [e.label for e in scenario.agents] == [
-        *("ms-ucb", "gp-ucb", "dropout-ucb", "line-bo", "sre", "rembo", "hesbo")
-    ]
-    assert {e.settings.get("d", 5) for e in scenario.agents} == {5}
-    assert {str(e.settings["learn"]) for e in scenario.agents} == {"{'every': 20}"}
-    assert all(e.settings["standardize"] for e in scenario.agents)
-    assert scenario.panels[0].band == "deviation"
+    dim, entries = scenario.env_kwargs["dim"], {e.label: e.settings for e in scenario.agents}
+    labels = [*SEVEN, "random"] if dim == 20 else [*tranthe2020.CHEAP]
+    assert list(entries) == labels
+    assert (scenario.horizon, scenario.trials) == (220, 10)
+    assert entries.pop("random") == {}
+    assert {s.get("d", 5) for s in entries.values()} == {5}
+    assert {s["learn"]["every"] for s in entries.values()} == {1}
+    assert entries["ms-ucb"]["refine"] == 10 * dim
+    assert entries["ms-ucb"]["random_starts"]
+    for label in {"gp-ucb", "dropout-ucb", "line-bo", "sre"} & entries.keys():
+        search = entries[label]["search"]
+        assert (search["starts"], search["candidates"], search["near_best"]) == (200, 200, False)
+        assert entries[label]["beta"]["scale"] == 1.0
+    for label in ("rembo", "hesbo"):
+        assert entries[label]["acquisition"] == "ei"
+        assert entries[label]["search"] == {"starts": 0, "candidates": 2000, "near_best": False}
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.id)
-def test_findings_speak_of_agents_that_can_run(scenario):
-    labels = {e.label for e in scenario.agents}
-    assert scenario.findings
-    assert all(set(f.labels) <= labels for f in scenario.findings)
+def test_every_scenario_can_run(scenario):
     resolved(scenario)
 
 
-@pytest.mark.parametrize("name", ["camelback-20", "schwefel-20-shifted"])
+@pytest.mark.parametrize("name", ["camelback-20", "camelback-20@ard", "levy-100@shifted"])
 def test_a_figure_runs_from_end_to_end(run, name):
-    outcome = run("a.sqlite", small(name))
+    outcome = run("a.sqlite", small(name, horizon=22))
     with Store.open(outcome.path) as store:
         found = report(store)
     assert not found.failures
     (cell,) = found.cells
-    assert len(cell.agents) == 7
-    assert [c.holds is None for c in cell.findings] == [False, False]
+    assert len(cell.agents) == (4 if "100" in name else 8)
 
 
 def test_every_agent_begins_where_it_searches():
-    scenario = get("tranthe2020/levy-20-inside")
-    assert (scenario.horizon, scenario.initial) == (220, 0)
+    scenario = get("tranthe2020/levy-20")
     env = make_env(scenario.env, scenario.env_kwargs, 220)
-    for entry in scenario.agents:
+    for entry in scenario.agents[:-1]:
         env.reset(seed=0)
         agent = agents.make(entry.agent, env, seed=0, **entry.settings)
         points = []
-        for _ in range(21):
+        for _ in range(20):
             points.append(agent.ask()[0])
             observation, *_ = env.step(points[-1][None])
             agent.tell(points[-1][None], observation["rewards"])
-        first = np.array(points[:20])
+        first = np.array(points)
         # The dimension of what the first points span, from their center.
         rank = np.linalg.matrix_rank(first - first.mean(axis=0), tol=1e-6)
         inside = len(set(agent.action_map.embedding.hash)) if entry.label == "hesbo" else 19
@@ -89,7 +87,7 @@ def test_every_agent_begins_where_it_searches():
 
 def test_subspaces_and_dimension_run(run):
     for name in ("subspaces", "dimension"):
-        outcome = run(f"{name}.sqlite", small(name))
+        outcome = run(f"{name}.sqlite", small(name, trials=1, horizon=21))
         with Store.open(outcome.path) as store:
             found = report(store)
         assert not found.failures
@@ -118,21 +116,20 @@ def spent(monkeypatch):
     return counts
 
 
-@pytest.mark.parametrize("entry", tranthe2020.SEVEN, ids=lambda e: e.label)
-def test_no_agent_has_more_than_the_budget(spent, entry):
+@pytest.mark.parametrize("entry", get("tranthe2020/ackley-20").agents[:7], ids=lambda e: e.label)
+def test_the_starts_of_a_round_are_a_total(spent, entry):
+    """10 D starts, of 20 evaluations on average, for every subspace or small box together."""
     scenario = get("tranthe2020/ackley-20")
     env = make_env(scenario.env, scenario.env_kwargs, 40)
     env.reset(seed=0)
-    agent = agents.make(entry.agent, env, seed=0, **entry.settings)
+    settings = {k: v for k, v in entry.settings.items() if k != "batch"}
+    agent = agents.make(entry.agent, env, seed=0, **settings)
     rng = np.random.default_rng(0)
     points = agent.problem.domain.sample(rng, 20)
     agent.prior_data(points, rng.standard_normal(20))
-    rounds = []
-    for _ in range(6):
+    code = entry.label in ("rembo", "hesbo")
+    for _ in range(4):
         spent["points"] = 0
         agent.ask()
-        rounds.append(spent["points"])
+        assert spent["points"] == 2000 if code else STARTS < spent["points"] <= 21 * STARTS
         agent.tell(agent.problem.domain.sample(rng, 1), rng.standard_normal(1))
-    # Climbs that have arrived stop early, so that the budget is a limit and not what is spent.
-    assert max(rounds) <= BUDGET
-    assert min(rounds) > 0

@@ -1,0 +1,335 @@
+"""What decides the claims of tranthe2020 beside its curves."""
+
+import itertools
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.domains import Arms
+from gpbandits_env.envs.task import LENGTHSCALE
+from gpbandits_env.gp import theory
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.rewards.functions import AnalyticProcess
+from gpbandits_env.scenarios.metrics import FLOOR
+from gpbandits_env.scenarios.papers.tranthe2020 import (
+    DIMENSIONS,
+    FUNCTIONS,
+    HORIZON,
+    INITIAL,
+    SCENARIOS,
+)
+from gpbandits_env.scenarios.results.evidence import load
+from gpbandits_env.scenarios.results.store import Store
+
+# The number of rounds whose mean is a level.
+LAST = 20
+
+
+def levels(store: Store, cell: int, label: str) -> dict[str, Array]:
+    """The mean of log10(f(x*) - f(x_t)) over 20 rounds, (trials,): at the end and at half time."""
+    regret = _regret(store, cell, label)
+    logs = np.log10(np.maximum(regret, FLOOR))
+    half = INITIAL + (HORIZON - INITIAL) // 2
+    return {
+        "log10_level": logs[:, -LAST:].mean(axis=1),
+        "log10_level_half": logs[:, half - LAST : half].mean(axis=1),
+    }
+
+
+def slopes(store: Store, cell: int, label: str) -> dict[str, Array]:
+    """The slope of log R_T on log T over the second half of the run, (trials,)."""
+    total = np.cumsum(_regret(store, cell, label), axis=1)
+    rounds = np.arange(1, total.shape[1] + 1)
+    second = slice(len(rounds) // 2, None)
+    return {"slope": np.polyfit(np.log(rounds[second]), np.log(total[:, second]).T, 1)[0]}
+
+
+def _regret(store: Store, cell: int, label: str) -> Array:
+    """The regret of every round, (trials, T)."""
+    regret = store.arrays(cell, label, "regret")
+    found: Array = regret.reshape(len(regret), -1)
+    return found
+
+
+MEASURES = {s.id: (levels, slopes) for s in SCENARIOS if s.horizon == HORIZON}
+
+
+# -- Across scenarios -----------------------------------------------------------------------------
+
+
+def scaling() -> dict[str, Array]:
+    """The loss of each agent's progress beyond uniform points from D = 20 to 100, by trial.
+
+    The progress is the level minus the mean of log10(f(x*) - f(x)) over 10,000 uniform points.
+    """
+    found = {}
+    for function in FUNCTIONS[:3]:
+        small, large = _kept(f"{function}-20"), _kept(f"{function}-100")
+        grown = _uniform(function, 100) - _uniform(function, 20)
+        for label in large.keys() & small.keys():
+            found[f"{function} {label}"] = large[label] - small[label] - grown
+    return dict(sorted(found.items()))
+
+
+def ranks() -> dict[str, Array]:
+    """The rank of the mean level of each of the paper's agents, where all seven are run."""
+    found = {}
+    for function, dim in itertools.product(FUNCTIONS, DIMENSIONS):
+        kept = _kept(f"{function}-{dim}")
+        kept.pop("random", None)
+        kept.pop("ms-ucb/own-units", None)
+        if len(kept) == 7:
+            means = {label: float(values.mean()) for label, values in kept.items()}
+            for label, mean in means.items():
+                rank = 1.0 + sum(other < mean for other in means.values())
+                found[f"{function}-{dim} {label}"] = np.array([rank])
+    return found
+
+
+def camelback() -> dict[str, Array]:
+    """R_T of MS-UCB on camelback in D dimensions, by trial."""
+    found = {}
+    for dim in DIMENSIONS:
+        kept = load(f"tranthe2020/camelback-{dim}")
+        if kept is not None:
+            found[f"D={dim}"] = kept.curve(0, "ms-ucb", "cumulative_regret")[:, -1]
+    return found
+
+
+def _kept(name: str) -> dict[str, Array]:
+    """The kept levels of a scenario, (trials,) for each agent; none if it has not been run."""
+    kept = load(f"tranthe2020/{name}")
+    return {} if kept is None else {a: kept.curve(0, a, "log10_level") for a in kept.labels(0)}
+
+
+def _uniform(function: str, dim: int) -> float:
+    """The mean of log10 of the distance over 10,000 uniform points of the box."""
+    f = AnalyticProcess(function, dim=dim, cube=True).begin(np.random.default_rng(0)).function
+    points = np.random.default_rng(dim).uniform(-1.0, 1.0, (10_000, dim))
+    return float(np.log10(np.maximum(f.optimum - f(points), FLOOR)).mean())
+
+
+# -- Theory ---------------------------------------------------------------------------------------
+
+DELTA, NOISE_VAR = 0.1, 0.01
+COUNTS = (1, 10, 100, 200, 20_100)
+# The step of the grid on which sums of n distances are distributed, up to some n; the draws of z*.
+STEPS, PLACES = {2: 2e-4, 5: 2e-3, 95: 1e-2}, 50
+SIZES = tuple(itertools.product((20, 50, 100), (1, 2, 5, 10)))
+# a of Assumption 1, and the draws and points by which b is estimated.
+TAIL, DRAWS, POINTS = 2.0, 10_000, 512
+GREEDY_ROUNDS, CANDIDATES = 1000, 2000
+
+
+def covering() -> dict[str, Array]:
+    """Lemma 4 at the theta of Eq. 18, by the exact distribution of |z - z*|_1.
+
+    "a ...": P(|z - z*|_1 <= theta) over the stated bound theta^n / n!. "b ..." and "c ...": the
+    probability that no z of Z_t is within theta, or within the 2 theta of the main text's v0.
+    """
+    found = {}
+    for n, place in itertools.product((1, 2, 5, 15, 45, 95), ("centre", "corner", "uniform")):
+        within = _within(n, place)
+        for count in COUNTS:
+            theta = _theta(n, count)
+            name = f"n={n} Z={count} {place}"
+            stated = np.log(2.0 / DELTA) / count
+            found[f"a {name}"] = np.array([within(theta).mean() / stated])
+            found[f"b {name}"] = np.array([((1.0 - within(theta)) ** count).mean()])
+            found[f"c {name}"] = np.array([((1.0 - within(2.0 * theta)) ** count).mean()])
+    return found
+
+
+def covering_effective() -> dict[str, Array]:
+    """Eq. 28: the probability that no x is within its theta of x* in d_e active directions."""
+    found = {}
+    for n, place in itertools.product((1, 2, 5), ("centre", "corner", "uniform")):
+        within = _within(n, place)
+        for count in COUNTS[:-1]:
+            missed = ((1.0 - within(_theta(n, count))) ** count).mean()
+            found[f"d_e={n} Z={count} {place}"] = np.array([missed])
+    return found
+
+
+def _theta(n: int, count: int) -> float:
+    """The distance of Eq. 18: (n! log(2/delta) / |Z_t|)^(1/n)."""
+    return float(np.exp((gammaln(n + 1) + np.log(np.log(2.0 / DELTA) / count)) / n))
+
+
+def _within(n: int, place: str) -> Callable[[float], Array]:
+    """P(|z - z*|_1 <= radius) for z uniform in [-1, 1]^n, (1,), or one for each draw of z*."""
+    rng = np.random.default_rng(n)
+    where = {"centre": np.zeros((1, n)), "corner": np.ones((1, n))}
+    step = next(step for most, step in STEPS.items() if n <= most)
+    middles = np.arange(0.5 * step, 2.0, step)
+    size = 1 << (len(middles) * n - 1).bit_length()
+    sums = []
+    for z in where.get(place, rng.uniform(-1.0, 1.0, (PLACES, n))):
+        # A distance below 1 - |z*| is reached on both sides, one up to 1 + |z*| on one.
+        near, far = np.abs(1.0 - np.abs(z))[:, None], (1.0 + np.abs(z))[:, None]
+        share = [np.clip((end - middles) / step + 0.5, 0.0, 1.0) for end in (near, far)]
+        mass = 0.5 * step * (share[0] + share[1])
+        product = np.ones(size // 2 + 1, complex)
+        for row in mass:
+            product *= np.fft.rfft(row, size)
+        mass = np.maximum(np.fft.irfft(product, size), 0.0)
+        sums.append(np.append(0.0, np.minimum(np.cumsum(mass), 1.0)))
+    at = np.append(0.0, step * (np.arange(size) + 0.5 * (n + 1)))
+    return lambda radius: np.array([np.interp(radius, at, cdf) for cdf in sums])
+
+
+def bound_by_alpha() -> dict[str, Array]:
+    """Theorem 1 and Proposition 4 as printed, at every integer alpha from 0 to 2 (D - d).
+
+    "violations ...": how often the part that depends on alpha grows below D - d - 1, is larger
+    there than one before, or is not constant from there on. "lowest ...": the alpha with the
+    smallest bound.
+    """
+    found = {}
+    for (dim, d), horizon in itertools.product(SIZES, (200, 1000, 10**6)):
+        n = dim - d
+        alphas = range(2 * n + 1)
+        for name, part in (("theorem 1", _theorem_1), ("proposition 4", _proposition_4)):
+            values = np.array([part(horizon, dim, d, alpha) for alpha in alphas])
+            steps = np.diff(values)
+            constant = steps[n - 1 : -1] if part is _proposition_4 else steps[n - 1 :]
+            wrong = np.count_nonzero(steps[: n - 1] > 1e-9 * values[: n - 1])
+            wrong += np.count_nonzero(np.abs(constant) > 1e-9 * values[n - 1])
+            cell = f"{name} D={dim} d={d} T={horizon}"
+            found[f"violations {cell}"] = np.array([float(wrong)])
+            found[f"lowest {cell}"] = np.array([float(values.argmin())])
+    return found
+
+
+def _theorem_1(horizon: int, dim: int, d: int, alpha: int) -> float:
+    return float(theory.regret_order_subspaces(horizon, 0.0, dim, d, alpha))
+
+
+def _proposition_4(horizon: int, dim: int, d: int, alpha: int) -> float:
+    none = np.zeros(horizon)
+    bound = theory.regret_bound_subspaces(none, dim, d, NOISE_VAR, alpha=alpha, as_printed=True)
+    return float(bound[-1])
+
+
+def bounds_compared() -> dict[str, Array]:
+    """Proposition 4, corrected, at alpha = D - d - 1 against GP-UCB's bound for compact sets.
+
+    "whole ...": the ratio of the bounds. "root d/D ..." and "root 1/D ...": the ratio of their
+    leading terms over sqrt(d/D) and over 1/sqrt(D). "from ...": the smallest T up to 10^5 from
+    which the bound is below GP-UCB's; infinite if there is none.
+    """
+    found = {}
+    gains = {dim: _gain(dim) for dim in (20, 50, 100)}
+    for dim, d in SIZES:
+        gain, b = gains[dim], _tail_scale(dim)
+        rounds = np.arange(1, len(gain) + 1)
+        ours = _bound(gain, dim, d, b, dim - d - 1)
+        theirs = _of_gp_ucb(gain, dim, b)
+        widths = theory.beta_subspaces(rounds, dim, d, DELTA, TAIL, b)
+        leading = np.sqrt(widths / theory.beta_continuous(rounds, dim, DELTA, TAIL, b, 2.0))
+        above = np.flatnonzero(ours >= theirs)
+        first = 1.0 if not len(above) else float(above[-1] + 2)
+        found[f"from D={dim} d={d}"] = np.array([first if first <= len(gain) else np.inf])
+        for horizon in (200, 1000, 10**5):
+            cell, at = f"D={dim} d={d} T={horizon}", slice(horizon - 1, horizon)
+            found[f"whole {cell}"] = ours[at] / theirs[at]
+            found[f"root d/D {cell}"] = leading[at] / np.sqrt(d / dim)
+            found[f"root 1/D {cell}"] = leading[at] * np.sqrt(dim)
+    return found
+
+
+def bound_and_calls() -> dict[str, Array]:
+    """For D - d - 1 <= alpha < 2 (D - d) - 1: 1 where the bound is tighter and calls are fewer.
+
+    "both ...", "calls ..." and "bound ...": 1 where it is so at the smallest or the largest integer
+    alpha of the range, else 0. "subspaces ...": log10 of |Z_T| at the smallest.
+    """
+    found = {}
+    for dim in (3, 6, 20, 50, 100):
+        gain, b = _gain(dim, 1000), _tail_scale(dim)
+        theirs = _of_gp_ucb(gain, dim, b)
+        for d, horizon in itertools.product((1, 2, 5, 10), (10, 100, 200, 1000)):
+            n = dim - d
+            if n <= 0:
+                continue
+            fewer, tighter, sizes = [], [], []
+            for alpha in (n - 1, 2 * n - 2):
+                logs = alpha * np.log(np.arange(1.0, horizon + 1.0))
+                sizes.append(float(logsumexp(logs)))
+                fewer.append(sizes[-1] < 2.0 * n * np.log(horizon + 1.0))
+                ours = _bound(gain[:horizon], dim, d, b, alpha)
+                tighter.append(bool(ours[-1] < theirs[horizon - 1]))
+            cell = f"D={dim} d={d} T={horizon}"
+            found[f"calls {cell}"] = np.array([float(any(fewer))])
+            found[f"bound {cell}"] = np.array([float(any(tighter))])
+            both = any(x and y for x, y in zip(fewer, tighter, strict=True))
+            found[f"both {cell}"] = np.array([float(both)])
+            found[f"subspaces {cell}"] = np.array([sizes[0] / np.log(10.0)])
+    return found
+
+
+def _bound(gain: Array, dim: int, d: int, b: float, alpha: int) -> Array:
+    return theory.regret_bound_subspaces(
+        gain, dim, d, NOISE_VAR, alpha=alpha, delta=DELTA, a=TAIL, b=b
+    )
+
+
+def _of_gp_ucb(gain: Array, dim: int, b: float) -> Array:
+    return theory.regret_bound_theorem2(gain, dim, DELTA, NOISE_VAR, a=TAIL, b=b, r=2.0)
+
+
+def _kernel(dim: int) -> Matern52:
+    """The default kernel of the environment, of variance 1."""
+    return Matern52(LENGTHSCALE * float(np.sqrt(dim)))
+
+
+@cache
+def _gain(dim: int, horizon: int = 10**5) -> Array:
+    """The bound on gamma_T by the greedy rule on uniform points, from T = 1000 on extrapolated."""
+    points = np.random.default_rng(dim).uniform(-1.0, 1.0, (CANDIDATES, dim))
+    near = theory.information_gain_bound(Arms(points), _kernel(dim), NOISE_VAR, GREEDY_ROUNDS)
+    half = GREEDY_ROUNDS // 2
+    slope = np.log(near[-1] / near[half - 1]) / np.log(2.0)
+    rounds = np.arange(GREEDY_ROUNDS + 1, horizon + 1)
+    return np.concatenate([near, near[-1] * (rounds / GREEDY_ROUNDS) ** slope])[:horizon]
+
+
+@cache
+def _tail_scale(dim: int) -> float:
+    """The smallest b for which P(sup |df/dx_j| > L) <= a exp(-(L/b)^2) at every quantile of draws.
+
+    The supremum is over uniform points and corners, so that b is slightly too small.
+    """
+    rng = np.random.default_rng(dim)
+    x = rng.uniform(-1.0, 1.0, (POINTS, dim))
+    x[::2] = np.sign(x[::2])
+    ell = LENGTHSCALE * np.sqrt(dim)
+    along = x[:, None, 0] - x[None, :, 0]
+    r = np.sqrt(5.0) / ell * np.sqrt(np.maximum(_squares(x), 0.0))
+    covariance = 5.0 / (3.0 * ell**2) * np.exp(-r) * (1.0 + r - 5.0 / ell**2 * along**2)
+    factor = np.linalg.cholesky(covariance + 1e-8 * np.eye(POINTS))
+    largest = np.sort(np.abs(rng.standard_normal((DRAWS, POINTS)) @ factor.T).max(axis=1))
+    exceeding = 1.0 - np.arange(DRAWS) / DRAWS
+    return float((largest / np.sqrt(np.log(TAIL / exceeding))).max())
+
+
+def _squares(x: Array) -> Array:
+    """The squared distances of all pairs of points."""
+    own = np.einsum("ij,ij->i", x, x)
+    found: Array = own[:, None] + own[None] - 2.0 * x @ x.T
+    return found
+
+
+COMPUTATIONS: dict[str, Callable[[], dict[str, Array]]] = {
+    "scaling": scaling,
+    "ranks": ranks,
+    "camelback": camelback,
+    "covering": covering,
+    "covering-effective": covering_effective,
+    "bound-by-alpha": bound_by_alpha,
+    "bounds-compared": bounds_compared,
+    "bound-and-calls": bound_and_calls,
+}
