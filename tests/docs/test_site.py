@@ -197,10 +197,6 @@ def test_every_finding_of_the_papers_has_its_row_and_its_outcome(site, root):
             assert f"scenarios/{scenario.id}.html" in page
     rows = re.findall(r"<tr>(.*?)</tr>", page.partition('id="finding-by-finding"')[2], re.DOTALL)
     assert len(rows) == wanted + 1
-    # A finding of the literal setting that holds with a small regularizer leads there.
-    literal = [r for r in rows if "example-literal.html" in r and "model order of cub settles" in r]
-    assert len(literal) == 1
-    assert "bedi2022/example-regularized.html" in literal[0]
 
 
 def test_a_reading_is_of_a_scenario_that_exists_and_makes_its_claims():
