@@ -65,7 +65,9 @@ def budget(qbar, per="arm"):
     return {"type": "nystrom", "qbar": qbar, "per": per}
 
 
-@pytest.mark.parametrize(("qbar", "per"), [(0.2, "arm"), (5.0, "arm"), (1.0, "pull"), (5.0, "pull")])
+@pytest.mark.parametrize(
+    ("qbar", "per"), [(0.2, "arm"), (5.0, "arm"), (1.0, "pull"), (5.0, "pull")]
+)
 @pytest.mark.parametrize("name", ["bkb-ucb", "bkb-ei", "bkb-mpi"])
 def test_replays_the_formulas(world, normal, name, qbar, per, batch_size):
     agent = agents.make(

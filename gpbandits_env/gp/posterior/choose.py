@@ -108,8 +108,8 @@ def posterior_for(
     """The posterior of a GP on arms or in a box, before any data.
 
     The arguments are those of `posterior_on`. On arms, the kind is one of its representations or
-    "nystrom", whose dictionary has the parameters ``qbar`` (default 5) and ``per`` and is drawn with
-    ``rng``. In a box, the kind is "auto" and the prior mean is a number.
+    "nystrom", whose dictionary has the parameters ``qbar`` (default 5) and ``per`` and is drawn
+    with ``rng``. In a box, the kind is "auto" and the prior mean is a number.
 
     Raises:
         UnknownName: there is no such kind.

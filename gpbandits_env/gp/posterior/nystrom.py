@@ -68,9 +68,9 @@ class NystromPosterior(Posterior):
         noise_var: s^2 > 0, the lambda of the formulas.
         prior_mean: a number, or one per arm, (n,).
         qbar: the factor of the probabilities with which points are included; by default 5.
-        per: "arm", the default, includes an arm with n pulls once, with probability min(1, qbar sigma~^2 n), as
-            the public code of BKB's authors does; "pull" includes each of its pulls with
-            probability min(1, qbar sigma~^2), as in Algorithm 1.
+        per: "arm", the default, includes an arm with n pulls once, with probability
+            min(1, qbar sigma~^2 n), as the public code of BKB's authors does; "pull" includes each
+            of its pulls with probability min(1, qbar sigma~^2), as in Algorithm 1.
         rng: the generator of the dictionary.
 
     Attributes:
@@ -142,7 +142,7 @@ class NystromPosterior(Posterior):
 
     @property
     def rank(self) -> int:
-        """The number of features, at most `size`: that of K_S's eigenvalues that do not count as 0."""
+        """The number of features: eigenvalues of K_S that do not count as 0, at most `size`."""
         return len(self._solve().features)
 
     def learn(self, points: IntArray, rewards: Array, noise_var: Array | None = None) -> None:
