@@ -395,6 +395,7 @@ class GPAgent(Agent):
             model.prior_mean,
             self._kind["type"],
             qbar=self._kind.get("qbar"),
+            per=self._kind.get("per"),
             horizon=self.problem.horizon,
             rng=self.rng,
             temporal=model.temporal,

@@ -53,9 +53,10 @@ class Parts:
             generator, the `Keep` and the setting ``search``.
         posterior: the representation of the posterior. On arms "auto" takes the cheaper of "rows"
             (dense) and "coefficients". "nystrom", or {"type": "nystrom", "qbar": 5.0}, is the
-            posterior of BKB: after each round its dictionary is redrawn and includes each past
-            point with probability min(1, qbar sigma~^2). It does not support epsilon, and in a box
-            it needs candidates, by default 1024.
+            posterior of BKB: after each round its dictionary is redrawn and includes an arm with n
+            pulls with probability min(1, qbar sigma~^2 n); with "per": "pull", each pull with
+            probability min(1, qbar sigma~^2). It does not support epsilon, and in a box it needs
+            candidates, by default 1024.
         epsilon: if given, the correlation with past data decays at this rate (bogunovic2016, eqs.
             (7)-(8)).
         temporal: if given, the covariance in time, as a dict (see `temporal`): {"type": "periodic",

