@@ -1,6 +1,7 @@
 """`gpbandits claims`: what the papers say, and whether it holds here."""
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import click
@@ -73,7 +74,7 @@ def _loader(files: tuple[Path, ...]) -> Loader:
     for file in files:
         with Store.open(file) as store:
             own[store.scenario["id"]] = evidence.gather(store)
-    return lambda id: own.get(id) or evidence.load(id)
+    return cache(lambda id: own.get(id) or evidence.load(id))
 
 
 def _counts(of: Paper, load: Loader) -> list[str]:
