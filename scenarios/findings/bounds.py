@@ -98,14 +98,15 @@ class Theorem43(Bound):
     """The bound of TV-GP-UCB, with gamma~_T at most twice the greedy gain of this problem.
 
     It fails with probability delta. The paper does not state a and b, the constants of the tail
-    a exp(-(L/b)^2) of the derivatives.
+    a exp(-(L/b)^2) of the derivatives; they depend on the kernel (see
+    `theory.time_varying.tail_constants`).
 
     Source: bogunovic2016, eqs. (19)-(20).
     """
 
+    a: float
+    b: float
     delta: float = 0.1
-    a: float = 1.0
-    b: float = 1.0
     metric: str = "average_regret"
 
     legend = "Theorem 4.3, greedy gain, delta = {0.delta:g}"
@@ -161,16 +162,17 @@ class Theorem43Blocks(Theorem43):
 class Theorem42(Bound):
     """The bound of R-GP-UCB with the paper's block length and a greedy bound on gamma_N.
 
-    See `Theorem43`. The paper does not state a0 and b0 of the function's tail either.
+    See `Theorem43`. The paper does not state a0 and b0 of the function's tail either. ERRATUM: eq.
+    (18) is half of what eq. (72) of the proof gives, which is used here.
 
-    Source: bogunovic2016, eqs. (16)-(18).
+    Source: bogunovic2016, eqs. (16)-(18) and (72).
     """
 
+    a: float
+    b: float
+    a0: float
+    b0: float
     delta: float = 0.1
-    a: float = 1.0
-    b: float = 1.0
-    a0: float = 1.0
-    b0: float = 1.0
     metric: str = "average_regret"
 
     legend = "Theorem 4.2 (R-GP-UCB), delta = {0.delta:g}"

@@ -36,21 +36,41 @@ from gpbandits_env.gp.theory.regret_bounds import regret_constant
 
 
 def block_length_se(epsilon: float, horizon: int) -> int:
-    """N = ceil(min(T, 12 epsilon^(-1/4))), for the squared exponential kernel.
+    """N, the integer in {1, ..., T} closest to 12 epsilon^(-1/4), for the squared exponential kernel.
 
-    Source: bogunovic2016, Corollary 4.1 and Section 5.1.
+    Source: bogunovic2016, Corollary 4.1, Section 5.1, and Appendix E for the rounding.
     """
     return _block_length(12.0, 4.0, epsilon, horizon)
 
 
 def block_length_matern(epsilon: float, horizon: int, nu: float, dim: int) -> int:
-    """N = ceil(min(T, 24 epsilon^(-1/(4 - c)))), c = d(d+1) / (2 nu + d(d+1)), for Matern kernels.
+    """N, the integer in {1, ..., T} closest to 24 epsilon^(-1/(4 - c)), for Matern kernels.
 
-    Source: bogunovic2016, Corollary 4.1 and Section 5.1.
+    c = d(d+1) / (2 nu + d(d+1)).
+
+    Source: bogunovic2016, Corollary 4.1, Section 5.1, and Appendix E for the rounding.
     """
     d = whole(dim, "dim")
     c = d * (d + 1) / (2.0 * positive(nu, "nu") + d * (d + 1))
     return _block_length(24.0, 4.0 - c, epsilon, horizon)
+
+
+def tail_constants(mean_supremum: float, sd: float) -> tuple[float, float]:
+    r"""Constants (a, b) with P(sup |h| > L) <= a exp(-(L/b)^2) for all L >= 0, h a Gaussian field.
+
+    .. math:: a = 2 e^{m^2 / (2 s^2)}, \quad b = 2 s
+
+    They follow from the concentration of Gaussian suprema around their mean m, with the largest
+    pointwise standard deviation s. No b below sqrt(2) s can hold: a = b = 1 is wrong for the
+    derivatives of a squared exponential function with a lengthscale below sqrt(2).
+
+    Args:
+        mean_supremum: m, or an upper bound on E sup |h|.
+        sd: s > 0.
+    Source: bogunovic2016, assumptions (9)-(10), whose constants it does not state.
+    """
+    m, s = positive(mean_supremum, "mean_supremum"), positive(sd, "sd")
+    return 2.0 * math.exp(0.5 * (m / s) ** 2), 2.0 * s
 
 
 def beta_resetting(
@@ -106,8 +126,8 @@ def time_varying_gain_bound(
         \left(\gamma_N + \tfrac N2 \log(1 + N^2 \epsilon / s^2)\right)
 
     ERRATUM: eq. (21) is printed as (T/N + 1)(gamma_N + N^3 epsilon), because step (56) of the proof
-    drops a factor. With one arm, s^2 = .01, epsilon = .03 and N = 3, it claims 3.66, but the true
-    value is 3.89. The corrected bound above is the default.
+    drops a factor. COUNTER
+    The corrected bound above is the default.
 
     Source: bogunovic2016, eq. (21).
     """
@@ -138,12 +158,16 @@ def regret_bound_resetting(
     delta: float,
     a0: float = 1.0,
     b0: float = 1.0,
+    *,
+    as_printed: bool = False,
 ) -> Array:
     """The bound of R-GP-UCB: R_T <= sqrt(C1 T beta_T (T/N + 1) gamma_N) + 2 + T psi_T(N, epsilon).
 
     beta_T comes from `beta_resetting`.
 
-    Source: bogunovic2016, Theorem 4.2, eqs. (17)-(18).
+    ERRATUM: by eq. (72) of the proof psi_T is twice what eq. (18) prints. Twice is the default.
+
+    Source: bogunovic2016, Theorem 4.2, eqs. (17)-(18) and (72).
     """
     t, betas = rounds(horizon), nonnegative(beta, "beta")
     gain, per_block = positive(block_gain, "block_gain", zero=True), t / whole(block, "block") + 1.0
@@ -154,7 +178,7 @@ def regret_bound_resetting(
     precision = 1.0 / noise_var
     psi = np.sqrt(betas * (3.0 * precision + precision**2) * stale)
     psi = psi + (precision + precision**2) * stale * (2.0 + positive(b0, "b0", zero=True)) * tail
-    return learned + 2.0 + t * psi
+    return learned + 2.0 + t * psi * (1.0 if as_printed else 2.0)
 
 
 def least_regret(epsilon: ArrayLike, correlation: float = 0.0, variance: float = 1.0) -> Array:
@@ -183,7 +207,8 @@ def least_regret(epsilon: ArrayLike, correlation: float = 0.0, variance: float =
 def _block_length(factor: float, root: float, epsilon: float, horizon: int) -> int:
     share(epsilon, "epsilon")
     whole(horizon, "horizon")
-    return horizon if epsilon == 0 else math.ceil(min(horizon, factor * epsilon ** (-1.0 / root)))
+    # factor >= 12, so that N >= 1
+    return horizon if epsilon == 0 else round(min(horizon, factor * epsilon ** (-1.0 / root)))
 
 
 def _beta(
