@@ -179,11 +179,11 @@ def test_thompson_sampling_plays_an_arm_as_often_as_it_is_best(settings, epsilon
 
 def test_the_block_length_is_the_papers(world):
     problem = world.problem(epsilon=0.01, horizon=500)
-    assert paper_block_length(problem) == int(np.ceil(12 * 0.01 ** (-1 / 4)))  # 38
+    assert paper_block_length(problem) == round(12 * 0.01 ** (-1 / 4))  # 38
     assert agents.make("r-gp-ucb", problem).keep.every == 38
     c = 2 / (2 * 2.5 + 2)
     matern = problem.replaced(kernel=Matern52(0.2))
-    assert paper_block_length(matern) == int(np.ceil(24 * 0.01 ** (-1 / (4 - c))))
+    assert paper_block_length(matern) == round(24 * 0.01 ** (-1 / (4 - c)))
     assert paper_block_length(problem.replaced(horizon=20)) == 20
     assert agents.make("r-gp-ucb", problem, reset_every=7).keep.every == 7
 

@@ -67,6 +67,14 @@ def log_slopes(a: Array, x: Array, b: Array | None = None) -> Array:
     return found
 
 
+def ratio_to_tv(store: Store, cell: int, label: str) -> Arrays:
+    """The logarithm of the ratio of R_T to that of TV-GP-UCB, as in `real.log_ratio`."""
+    if label not in ("gp-ucb", "tv/temporal"):
+        return {}
+    ours, best = (_regret(store, cell, name).mean(axis=1) for name in (label, "tv-gp-ucb"))
+    return {"log ratio to tv-gp-ucb": real.log_ratio(ours, best)}
+
+
 def against_fixed(store: Store, cell: int, label: str) -> Arrays:
     """The mean reward minus that of the best fixed arm in hindsight: "fixed-strategies-poor"."""
     if label not in ("tv-gp-ucb", "r-gp-ucb"):
@@ -125,7 +133,7 @@ def _regret(store: Store, cell: int, label: str) -> Array:
     return np.asarray(store.arrays(cell, label, "regret")[:, :, 0], np.float64)
 
 
-MATCHED_CASE: tuple[Measure, ...] = (rise, staleness, against_fixed)
+MATCHED_CASE: tuple[Measure, ...] = (rise, staleness, ratio_to_tv, against_fixed)
 MEASURES: dict[str, tuple[Measure, ...]] = {
     **{
         f"bogunovic2016/{name}{end}": MATCHED_CASE

@@ -65,15 +65,23 @@ def test_greedy_gain_is_the_log_determinant_of_its_arms(epsilon):
 
 
 def test_the_erratum_of_eq_21():
-    """One arm, s2 = .01, epsilon = .03, N = T = 3: the printed bound is below the truth."""
-    times = np.arange(3.0)
-    true = log_det_gain(times, np.zeros(3), 0.03, 0.01, 1.0)
-    static = log_det_gain(times, np.zeros(3), 0.0, 0.01, 1.0)
-    assert true == pytest.approx(3.89, abs=0.01)
-    # One block only: the bounds' factor (T/N + 1) is 1 as T -> 0.
-    printed = tv.time_varying_gain_bound(0, 3, static, 0.01, 0.03, as_printed=True)
-    assert printed == pytest.approx(3.66, abs=0.01)
-    assert printed < true < tv.time_varying_gain_bound(0, 3, static, 0.01, 0.03)
+    """One arm, s2 = 1e-4, epsilon = .01, T = 50, N = 6: the printed bound is below the truth."""
+    true = log_det_gain(np.arange(50.0), np.zeros(50), 0.01, 1e-4, 1.0)
+    static = log_det_gain(np.arange(6.0), np.zeros(6), 0.0, 1e-4, 1.0)
+    assert true == pytest.approx(117.9, abs=0.05)
+    printed = tv.time_varying_gain_bound(50, 6, static, 1e-4, 0.01, as_printed=True)
+    assert printed == pytest.approx(71.5, abs=0.05)
+    assert printed < true < tv.time_varying_gain_bound(50, 6, static, 1e-4, 0.01)
+
+
+def test_tail_constants_bound_the_tail_of_a_gaussian_field():
+    rng, sd = np.random.default_rng(0), 2.0
+    sups = sd * np.abs(rng.standard_normal((20_000, 30))).max(axis=1)
+    a, b = tv.tail_constants(float(sups.mean()), sd)
+    assert b == 2 * sd
+    assert a == pytest.approx(2 * np.exp(sups.mean() ** 2 / (2 * sd**2)))
+    for level in np.linspace(0.0, 5 * sd, 40):
+        assert (sups > level).mean() <= a * np.exp(-((level / b) ** 2))
 
 
 def test_regret_bounds_are_eqs_17_18_and_20():
@@ -86,10 +94,10 @@ def test_regret_bounds_are_eqs_17_18_and_20():
     psi = np.sqrt(beta * (3 / s2 + s2**-2) * N**3 * eps) + (1 / s2 + s2**-2) * N**3 * eps * (
         2 + b0
     ) * np.sqrt(np.log(2 * (1 + a0) * np.pi**2 * T**2 / (3 * delta)))
-    expected = np.sqrt(c1 * T * beta * (T / N + 1) * g) + 2 + T * psi
-    np.testing.assert_allclose(
-        tv.regret_bound_resetting(T, beta, N, g, s2, eps, delta, a0, b0), expected
-    )
+    for times, printed in ((1, True), (2, False)):  # eq. (72) has twice the psi_T of eq. (18)
+        expected = np.sqrt(c1 * T * beta * (T / N + 1) * g) + 2 + times * T * psi
+        found = tv.regret_bound_resetting(T, beta, N, g, s2, eps, delta, a0, b0, as_printed=printed)
+        np.testing.assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.findings.bounds import Theorem42, Theorem43, Theorem43Blocks
 from gpbandits_env.scenarios.papers import bogunovic2016
 from gpbandits_env.scenarios.results.records import TrialKey
-from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.rehearsal import resolved
@@ -25,6 +24,8 @@ from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
 from gpbandits_env.scenarios.study.tuning import training_rows, tune
 from tools import figures
 
+SLOPES = {"a": 70.0, "b": 10.0}
+BOUNDS = [Theorem43(**SLOPES), Theorem43Blocks(**SLOPES), Theorem42(**SLOPES, a0=41.0, b0=2.0)]
 ALL = [s for s in bogunovic2016.SCENARIOS if isinstance(s, Scenario)]
 SIDE = 8
 
@@ -46,10 +47,19 @@ def test_the_papers_sizes():
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.id)
-def test_findings_speak_of_agents_that_run(scenario):
-    labels = {e.label for e in scenario.agents}
-    assert all(set(f.labels) <= labels for f in scenario.findings)
+def test_all_parts_of_a_scenario_can_be_made(scenario):
     resolved(scenario)
+
+
+def test_another_reading_differs_in_the_lengthscale_alone():
+    wide = [s for s in ALL if s.id.endswith("@wide")]
+    assert len(wide) == 3
+    for found in wide:
+        base = get(found.id.removesuffix("@wide"))
+        assert found.env_kwargs["kernel"]["lengthscale"] ** 2 == pytest.approx(0.2)
+        assert found.agents == base.agents
+        kernel = base.env_kwargs["kernel"]
+        assert {**found.env_kwargs, "kernel": kernel} == base.env_kwargs
 
 
 def test_block_lengths_are_the_papers():
@@ -59,10 +69,9 @@ def test_block_lengths_are_the_papers():
         for cell in scenario.cells():
             agent = agents.make("r-gp-ucb", make_env(scenario.env, cell.scenario.env_kwargs, 500))
             made[id, cell.params["epsilon"]] = agent.keep.every
-    # 12 eps^(-1/4), and 24 eps^(-1/(4 - c)) with c = 6/(5 + 6).
-    assert [made["se", e] for e in (0.001, 0.01, 0.03)] == [68, 38, 29]
-    want = [int(np.ceil(24 * e ** (-1 / (4 - 6 / 11)))) for e in (0.001, 0.01, 0.03)]
-    assert [made["matern52", e] for e in (0.001, 0.01, 0.03)] == want
+    # 12 eps^(-1/4), and 24 eps^(-1/(4 - c)) with c = 6/(5 + 6), to the closest integer.
+    assert [made["se", e] for e in (0.001, 0.01, 0.03)] == [67, 38, 29]
+    assert [made["matern52", e] for e in (0.001, 0.01, 0.03)] == [177, 91, 66]
 
 
 def test_all_agents_of_a_sweep_face_the_same_worlds():
@@ -84,7 +93,7 @@ def test_assuming_no_drift_is_gp_ucb_and_n_as_the_horizon_too():
 
 
 def test_the_genie_plays_what_was_best_a_round_ago():
-    scenario = small("mismatch-eps", agents=(bogunovic2016.GENIE,), findings=())
+    scenario = small("mismatch-eps", agents=(bogunovic2016.GENIE,))
     scenario.env_kwargs["epsilon"] = 0.3
     record = run_trial(scenario, "genie", 0)
     env = make_env(scenario.env, scenario.env_kwargs, scenario.horizon)
@@ -113,11 +122,13 @@ def problem(kernel=None, **changes):
 @pytest.mark.parametrize("kernel", [SquaredExponential(0.2), Matern52(0.2)])
 def test_bounds_are_curves_above_what_can_be_lost(kernel):
     at = problem(kernel)
-    for bound in (Theorem43(), Theorem43Blocks(), Theorem43Blocks(as_printed=True), Theorem42()):
+    for bound in (*BOUNDS, Theorem43Blocks(**SLOPES, as_printed=True)):
         curve = bound.curve(at, 80)
         assert curve.shape == (80,)
         assert (curve > 2).all()
-    corrected, printed = (Theorem43Blocks(as_printed=p).curve(at, 80) for p in (False, True))
+    corrected, printed = (
+        Theorem43Blocks(**SLOPES, as_printed=p).curve(at, 80) for p in (False, True)
+    )
     # eq. (56) loses a factor: what is printed claims too much.
     assert (corrected > printed).all()
 
@@ -126,12 +137,12 @@ def test_theorem_43_is_its_formula():
     at = problem()
     greedy = time_varying.greedy_time_varying_gain(at.domain, at.kernel, 0.01, 0.03, 80)
     u = np.pi**2 * 80**2 / (2 * 0.1)
-    beta = 2 * np.log(u) + 4 * np.log(2 * 80**2 * np.sqrt(np.log(2 * u)))
+    beta = 2 * np.log(u) + 4 * np.log(2 * 10 * 80**2 * np.sqrt(np.log(2 * 70 * u)))
     want = np.sqrt(8 / np.log(101) * 80 * beta * 2 * greedy[-1]) + 2
-    assert Theorem43().curve(at, 80)[-1] == pytest.approx(want / 80)
+    assert Theorem43(**SLOPES).curve(at, 80)[-1] == pytest.approx(want / 80)
 
 
-@pytest.mark.parametrize("bound", [Theorem43(), Theorem43Blocks(), Theorem42()])
+@pytest.mark.parametrize("bound", BOUNDS)
 def test_bounds_need_a_drift(bound):
     with pytest.raises(InvalidInput, match="drifts with a known epsilon"):
         bound.curve(problem(epsilon=None), 10)
@@ -142,7 +153,6 @@ def test_figures(run, tmp_path):
         outcome = run(f"{id}.sqlite", small(id, horizon=8, trials=2, **fewer))
         with Store.open(outcome.path) as store:
             files = figures.draw(store, tmp_path / id)
-            assert len(report(store).cells[0].findings) == len(get(f"bogunovic2016/{id}").findings)
         names = [f.name for f in files]
         assert names == ([f"{id}.png"] if id != "se" else ["se.png", "se-bounds.png"])
         for file in files:
