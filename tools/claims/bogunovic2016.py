@@ -76,11 +76,27 @@ def ratio_to_tv(store: Store, cell: int, label: str) -> Arrays:
 
 
 def against_fixed(store: Store, cell: int, label: str) -> Arrays:
-    """The mean reward minus that of the best fixed arm in hindsight: "fixed-strategies-poor"."""
+    """The mean reward minus that of the best fixed arm in hindsight: "fixed-strategies-poor".
+
+    "beats fixed" says in which trials it is above 0.
+    """
     if label not in ("tv-gp-ucb", "r-gp-ucb"):
         return {}
     values = store.arrays(cell, label, "values").mean(axis=(1, 2))
-    return {"against fixed": values - best_fixed(store.scenario["id"], cell, len(values))}
+    gain = values - best_fixed(store.scenario["id"], cell, len(values))
+    return {"against fixed": gain, "beats fixed": gain > 0.0}
+
+
+def epsilon_slope(store: Store, cell: int, label: str) -> Arrays:
+    """The slope of log R_T/T on log epsilon over the cells, as in `staleness`: "corollary-4.1".
+
+    It is kept in the last cell.
+    """
+    if label not in ("tv-gp-ucb", "r-gp-ucb") or cell != store.cells()[-1]:
+        return {}
+    regret = [_regret(store, each, label).mean(axis=1) for each in store.cells()]
+    epsilons = np.array([point["epsilon"] for point in store.scenario["points"]])
+    return {"epsilon slope": log_slopes(np.stack(regret, axis=1), epsilons)}
 
 
 @lru_cache(maxsize=1)
@@ -105,27 +121,41 @@ def best_fixed(id: str, cell: int, trials: int) -> Array:
 def spread(store: Store, cell: int, label: str) -> Arrays:
     """How the standard deviation of R_T/T grows with N: "spread-in-block-length".
 
-    The slopes of its logarithm on log N, from N = 38 and from N = 1 on, as in `staleness`; and for
-    each step from 38 on to the next N, the change of the logarithm plus 2 standard errors, as often
-    as there are trials. All of it is kept with the last N of the sweep.
+    The slope of its logarithm on log N, from N = 38 and from N = 1 on, as in `staleness`; and the
+    smallest change of the logarithm from one N to the next, plus 2 standard errors, as often as
+    there are trials. All of it is kept with the last N of the sweep.
     """
     sweep = [name for name in store.labels(cell) if name.startswith("r/")]
     if label != sweep[-1]:
         return {}
     lengths = np.array([float(name[2:]) for name in sweep])
     regret = np.stack([_regret(store, cell, name).mean(axis=1) for name in sweep], axis=1)
-    squares = (regret - regret.mean(axis=0)) ** 2
-    large = lengths >= 38
-    steps = 0.5 * np.log(squares.mean(axis=0)[large])
-    parts = 0.5 * (squares / squares.mean(axis=0))[:, large]
-    errors = np.diff(parts, axis=1).std(axis=0, ddof=1) / np.sqrt(len(parts))
-    least = np.diff(steps) + 2.0 * errors
-    return {
-        "spread from 38": 0.5 * log_slopes(squares[:, large], lengths[large]),
-        "spread from 1": 0.5 * log_slopes(squares, lengths),
-        **{f"step from {a:.0f}": np.full(len(regret), value)
-           for a, value in zip(lengths[large], least, strict=False)},
-    }  # fmt: skip
+    found: Arrays = {}
+    for least in (38, 1):
+        kept = lengths >= least
+        squares = (regret[:, kept] - regret[:, kept].mean(axis=0)) ** 2
+        mean = squares.mean(axis=0)
+        errors = np.diff(0.5 * squares / mean, axis=1).std(axis=0, ddof=1) / np.sqrt(len(squares))
+        step = (np.diff(0.5 * np.log(mean)) + 2.0 * errors).min()
+        found[f"spread from {least}"] = 0.5 * log_slopes(squares, lengths[kept])
+        found[f"smallest step from {least}"] = np.full(len(squares), step)
+    return found
+
+
+def rates(store: Store, cell: int, label: str) -> Arrays:
+    """Rises of R_T/T per unit of the assumed epsilon, each with the agent at the far end.
+
+    With 0.1: the rise from 0.01 to it, less that from 0.01 to 0 ("over-estimated-epsilon"). With 0:
+    the rise from 0.005 to it, less that from 0.01 to 0.005 ("under-estimated-epsilon").
+    """
+    zero, half, true, most = (
+        _regret(store, cell, f"tv/{text}").mean(axis=1) for text in ("0", "5e-3", "1e-2", "1e-1")
+    )
+    found = {
+        "tv/1e-1": {"rate above less below": (most - true) / 0.09 - (zero - true) / 0.01},
+        "tv/0": {"rate near 0 less before": (zero - half) / 0.005 - (half - true) / 0.005},
+    }
+    return found.get(label, {})
 
 
 def _regret(store: Store, cell: int, label: str) -> Array:
@@ -133,7 +163,7 @@ def _regret(store: Store, cell: int, label: str) -> Array:
     return np.asarray(store.arrays(cell, label, "regret")[:, :, 0], np.float64)
 
 
-MATCHED_CASE: tuple[Measure, ...] = (rise, staleness, ratio_to_tv, against_fixed)
+MATCHED_CASE: tuple[Measure, ...] = (rise, staleness, ratio_to_tv, against_fixed, epsilon_slope)
 MEASURES: dict[str, tuple[Measure, ...]] = {
     **{
         f"bogunovic2016/{name}{end}": MATCHED_CASE
@@ -141,6 +171,7 @@ MEASURES: dict[str, tuple[Measure, ...]] = {
         for end in ("", "@wide")
     },
     **{f"bogunovic2016/mismatch-n{end}": (spread,) for end in ("", "@wide")},
+    **{f"bogunovic2016/mismatch-eps{end}": (rates,) for end in ("", "@wide")},
 }
 
 
