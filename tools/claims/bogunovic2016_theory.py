@@ -269,7 +269,8 @@ DRIFTS, NOISES = (0.001, 0.01, 0.03, 0.1, 0.3), (1e-4, 0.01, 1.0)
 def information() -> Arrays:
     """The largest ratio of gamma~_T to its bound by blocks, eq. (46), over T and all N~ <= T.
 
-    "exact": 20 sets of five random arms, T <= 8, by enumeration of all sequences of arms. "corrected" has the factor of the noise restored.
+    "exact": 20 sets of five random arms, T <= 8, by enumeration of all sequences of arms.
+    "corrected" has the factor of the noise restored.
     "grid": greedy gains on the 50 x 50 grid, noise 0.01, T = 200 and 500, with e/(e - 1) times the
     greedy gain without drift. "one arm": noise 0.0001, (epsilon, T) = (0.1, 8) and (0.01, 50).
     """
