@@ -96,6 +96,23 @@ def test_the_reasons_for_differences(root, mean, numbers):
         assert text in page
 
 
+def test_the_statistical_power_on_real_data(root):
+    def gap(name, a, b):
+        file = root / "scenarios" / "reference" / "bogunovic2016" / "computed" / f"{name}.json"
+        values = json.loads(file.read_text("utf-8"))["values"]
+        a, b = np.array(values[a]), np.array(values[b])
+        return a.mean(), b.mean(), (b - a).mean(), (b - a).std(ddof=1) / np.sqrt(len(a))
+
+    page = words(root / "docs" / "differences.md")
+    tv, r, more, error = gap("temperature", "tv-gp-ucb by 36", "r-gp-ucb by 36")
+    assert (
+        f"TV-GP-UCB has a mean regret of {tv:.2f} and R-GP-UCB one of {r:.2f}, a difference of "
+        f"{more:.2f} with a standard error of {error:.2f}."
+    ) in page
+    *_, more, error = gap("traffic-draws", "tv-gp-ucb", "gp-ucb")
+    assert f"{more:.2f} more regret than TV-GP-UCB, with a standard error of {error:.2f}" in page
+
+
 def test_the_results_on_the_readme(root, mean, numbers):
     page = words(root / "README.md")
     drifting = references.load("bogunovic2016/se", root / "scenarios")["cells"][1]  # epsilon = 0.01
