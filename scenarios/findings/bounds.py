@@ -99,7 +99,8 @@ class Theorem43(Bound):
 
     It fails with probability delta. The paper does not state a and b, the constants of the tail
     a exp(-(L/b)^2) of the derivatives; they depend on the kernel (see
-    `theory.time_varying.tail_constants`).
+    `theory.time_varying.tail_constants`). Where it exceeds the regret of random selection, as in
+    the paper's own experiments, it says nothing.
 
     Source: bogunovic2016, eqs. (19)-(20).
     """

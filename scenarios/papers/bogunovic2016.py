@@ -90,7 +90,11 @@ def _matched(kernel: str, figure: str, title: str) -> Scenario:
         alternatives=(TEMPORAL_ONLY,),
         horizon=500,
         trials=200,
-        choices=("the horizon is not stated: 500",),
+        choices=(
+            "the horizon is not stated: 500",
+            "the bounds are for agents with the theorems' beta; the constants of their tails are "
+            "not stated and are ones that hold for the kernel; delta = 0.1",
+        ),
         departures=(BESIDE,),
         bounds=(
             {"type": "theorem4.3", **slopes},
