@@ -339,7 +339,7 @@ def under(reading, check):
             new[key] = [swap.get(name, name) for name in listed(new[key])]
     if isinstance(check.get("value"), dict):
         new["value"] = {labels.get(name, name): v for name, v in check["value"].items()}
-    if "trials" in reading:
+    if "trials" in reading and (not ids or set(ids) & set(listed(check["scenario"]))):
         new["trials"] = reading["trials"]
     return new
 

@@ -93,6 +93,8 @@ OTHERS = (
     {"name": "same", "says": "", "agents": {"x": "y"}},
     {"name": "elsewhere", "says": "", "scenarios": {"made/first": "made/second"}},
     {"name": "few", "says": "", "trials": 6},
+    {"name": "few-of", "says": "", "trials": 6, "scenarios": {"made/first": "made/first"}},
+    {"name": "few-of-others", "says": "", "trials": 6, "scenarios": {"made/second": "made/second"}},
 )
 
 
