@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections import Counter
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from statistics import NormalDist
 
@@ -165,6 +166,7 @@ def by_unit(values, units):
     return np.stack([values[units == unit].mean(axis=0) for unit in sorted(set(units.tolist()))])
 
 
+@cache
 class Kept:
     """The kept values of one scenario."""
 
