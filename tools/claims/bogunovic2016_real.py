@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from gpbandits_env import agents
-from gpbandits_env.arrays import Array, IntArray, Plain
+from gpbandits_env.arrays import Array, IntArray, Settings
 from gpbandits_env.gp.kernels import Empirical
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.problem import Problem
@@ -140,13 +140,13 @@ def _gap(gap: Array, regret: Arrays) -> Arrays:
     average = np.cumsum(regret["r-gp-ucb"][0] - regret["tv-gp-ucb"][0]) / t
     kept = t[35::12]
     return {
-        "gap: slope": slope(gap, 36.0 * np.arange(len(gap))),
+        "gap: slope": slope(gap, np.arange(0.0, 36.0 * len(gap), 36.0)),
         "gap: second half less first": difference(gap[4:], gap[:4]),
         "gap: slope of the average regret": np.polyfit(kept, average[35::12], 1)[:1],
     }
 
 
-def _replayed(env_kwargs: Plain, horizon: int) -> tuple[Problem, Array]:
+def _replayed(env_kwargs: Settings, horizon: int) -> tuple[Problem, Array]:
     """What the agents know, and the rows that are replayed from the first test row on."""
     env: Any = make_env("gpbandits/Replay-v0", env_kwargs, horizon).unwrapped
     env.reset(seed=0)

@@ -242,7 +242,7 @@ class Mismatch(Watch):
 
     def before(self, t: int, arm: Array) -> None:
         if t % self.block == 0:
-            self.other = agents.make("tv-gp-ucb", self.problem, seed=0)
+            self.other: Any = agents.make("tv-gp-ucb", self.problem, seed=0)
         ours, true = self.agent.posterior, self.other.posterior
         moved = self.block**3 * self.epsilon
         tail = 2.0 * (1.0 + self.tails["a0"]) * np.pi**2 * (t + 1) ** 2 / (3.0 * DELTA)
