@@ -87,7 +87,7 @@ class Check(Limits):
 
 
 @dataclass(frozen=True)
-class Part:
+class CheckPart:
     """One part of a check: what was compared, the outcome, the numbers and the number of units."""
 
     what: str
@@ -101,7 +101,7 @@ class Judged:
     """A check with its parts, and the outcomes that count: one, or one for each part."""
 
     check: Check
-    parts: tuple[Part, ...]
+    parts: tuple[CheckPart, ...]
     outcomes: tuple[str, ...]
 
 
@@ -245,21 +245,21 @@ def robust(main: Verdict, others: Mapping[str, Verdict]) -> str:
 
 
 def _judged(check: Check, evidence: Loader) -> Judged:
-    parts = tuple(_parts(check, evidence)) or (Part("not run", UNDECIDED, {}, 0),)
+    parts = tuple(_parts(check, evidence)) or (CheckPart("not run", UNDECIDED, {}, 0),)
     outcomes = tuple(part.outcome for part in parts)
     if check.parts == "one":
         outcomes = (_one(Counter(outcomes), check.rule),)
     return Judged(check, parts, outcomes)
 
 
-def _parts(check: Check, evidence: Loader) -> Iterator[Part]:
+def _parts(check: Check, evidence: Loader) -> Iterator[CheckPart]:
     if check.computed:
         yield from _computed(check)
         return
     for id in check.scenario:
         found = evidence(id)
         if found is None:
-            yield Part(f"{id}: not run", UNDECIDED, {}, 0)
+            yield CheckPart(f"{id}: not run", UNDECIDED, {}, 0)
             continue
         for cell, point in enumerate(found.points):
             if check.cells and not any(wanted.items() <= point.items() for wanted in check.cells):
@@ -282,25 +282,25 @@ def _compared(check: Check) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _part(
     check: Check, found: Evidence, cell: int, a: str, others: tuple[str, ...], where: str
-) -> Part:
+) -> CheckPart:
     what = f"{' against '.join(filter(None, (a, ', '.join(others))))} ({where})"
     try:
         curves = {k: _by_unit(check, found, cell, k) for k in (a, *others)}
     except KeyError as missing:  # an agent, or what a claim measures of it
         _, label, quantity = missing.args[0]
-        return Part(f"{what}: not run: {label}, {quantity}", UNDECIDED, {}, 0)
+        return CheckPart(f"{what}: not run: {label}, {quantity}", UNDECIDED, {}, 0)
     units = len(curves[a])
     if check.yardstick == "slope":
         kept = found.rounds >= check.since * found.rounds[-1]
         rounds = found.rounds[kept].astype(np.float64)
         outcome, numbers = yardsticks.slope(curves[a][:, kept], rounds, check)
-        return Part(what, outcome, numbers, units)
+        return CheckPart(what, outcome, numbers, units)
     outcomes, numbers = [], {}
     for fraction in check.at if curves[a].ndim == 2 else (1.0,):
         at = {k: v[:, _index(found, fraction)] if v.ndim == 2 else v for k, v in curves.items()}
         outcome, numbers = _by(check, at.pop(a), at, a)
         outcomes.append(outcome)
-    return Part(what, _over_rounds(outcomes), numbers, units)
+    return CheckPart(what, _over_rounds(outcomes), numbers, units)
 
 
 def _by_unit(check: Check, found: Evidence, cell: int, label: str) -> Array:
@@ -338,11 +338,11 @@ def _by(check: Check, a: Array, others: Mapping[str, Array], label: str) -> yard
     return yardsticks.SINGLE[name](a if b is None else a - b, check)
 
 
-def _computed(check: Check) -> Iterator[Part]:
+def _computed(check: Check) -> Iterator[CheckPart]:
     group, _, short = check.computed.partition("/")
     file = files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.json")
     if not file.is_file():
-        yield Part(f"{check.computed}: not run", UNDECIDED, {}, 0)
+        yield CheckPart(f"{check.computed}: not run", UNDECIDED, {}, 0)
         return
     found: Plain = json.loads(file.read_text("utf-8"))["values"]
     arrays = {name: np.atleast_1d(np.asarray(value, float)) for name, value in found.items()}
@@ -354,13 +354,13 @@ def _computed(check: Check) -> Iterator[Part]:
         values, others = arrays[name], {n: arrays[n] for n in matching(check.b) if n != name}
         if check.yardstick == "slope":
             outcome, numbers = yardsticks.slope(np.atleast_2d(values), arrays[check.x], check)
-            yield Part(name, outcome, numbers, len(values))
+            yield CheckPart(name, outcome, numbers, len(values))
         elif check.yardstick == "best" or not others:
-            yield Part(name, *_by(check, values, others, name), len(values))
+            yield CheckPart(name, *_by(check, values, others, name), len(values))
         else:
             for other, b in others.items():
                 what = f"{name} against {other}"
-                yield Part(what, *_by(check, values, {other: b}, name), len(values))
+                yield CheckPart(what, *_by(check, values, {other: b}, name), len(values))
 
 
 # -- How parts combine ----------------------------------------------------------------------------

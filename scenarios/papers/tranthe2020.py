@@ -160,7 +160,7 @@ def _panel(function: str, dim: int) -> Scenario:
         departures=_departures(dim),
         env_kwargs=_function(function, dim),
         choices=(*CHOICES, *ADDED.get(function, ())),
-        alternatives=(),  # own_units
+        alternatives=own_units,
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.claims.judge import Check, Part, paper
+from gpbandits_env.scenarios.claims.judge import Check, CheckPart, paper
 from gpbandits_env.scenarios.results import references
 
 for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
@@ -188,7 +188,7 @@ def papers(root):
 def made(yardstick, numbers, **settings):
     """A check and a part of it."""
     check = Check(yardstick=yardstick, computed="made/made", **settings)
-    return check, Part("a against b", "holds", numbers, 4)
+    return check, CheckPart("a against b", "holds", numbers, 4)
 
 
 def test_a_small_plot_shows_the_interval_and_the_limits_of_its_check(papers):

@@ -273,7 +273,7 @@ def bound_and_calls() -> dict[str, Array]:
 
 def _bound(gain: Array, dim: int, d: int, b: float, alpha: int) -> Array:
     return theory.regret_bound_subspaces(
-        gain, dim, d, NOISE_VAR, alpha=alpha, delta=DELTA, a=TAIL, b=b
+        gain, dim, d, NOISE_VAR, alpha=alpha, delta=DELTA, tail=(TAIL, b)
     )
 
 

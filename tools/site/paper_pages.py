@@ -13,7 +13,7 @@ from scenario_pages import ROOT, concerned, group_of, literal, made, verdicts
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims import judge, yardsticks
-from gpbandits_env.scenarios.claims.judge import VERDICTS, Check, Claim, Part, Verdict
+from gpbandits_env.scenarios.claims.judge import VERDICTS, Check, CheckPart, Claim, Verdict
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED
 from gpbandits_env.scenarios.reporting.tables import markdown
 
@@ -104,12 +104,12 @@ def deciding(main: Verdict) -> str:
     return f"{held if outcomes.total() > 1 else ''}{where(part)}: {figures(part)}"
 
 
-def where(part: Part) -> str:
+def where(part: CheckPart) -> str:
     """What a part compares, without the name of the paper."""
     return literal(re.sub(r"\b[a-z]+\d{4}/", "", part.what))
 
 
-def figures(part: Part) -> str:
+def figures(part: CheckPart) -> str:
     """The numbers of a part, an interval in brackets, and the number of independent units."""
     of = {name: f"{value:.3g}" for name, value in part.numbers.items()}
     ends = [of.pop(name) for name in ("low", "high") if name in of]
@@ -132,7 +132,7 @@ def commands(claim: Claim) -> str:
 # -- Small plots ----------------------------------------------------------------------------------
 
 
-def plotted(judged: judge.Judged) -> list[tuple[Part, str]]:
+def plotted(judged: judge.Judged) -> list[tuple[CheckPart, str]]:
     """Each part of a check with its interval and the limits as SVG; all share one axis."""
     spans = [span(judged.check, part) for part in judged.parts]
     limits = bounds(judged.check)
@@ -141,7 +141,7 @@ def plotted(judged: judge.Judged) -> list[tuple[Part, str]]:
     return list(zip(judged.parts, plots, strict=True))
 
 
-def span(check: Check, part: Part) -> tuple[float, float, float] | None:
+def span(check: Check, part: CheckPart) -> tuple[float, float, float] | None:
     """The interval of a part and its middle; of "better", that of the ratio a / b."""
     n = part.numbers
     if check.yardstick == "better" and n and n["b"] > 0.0 and not check.logarithmic:

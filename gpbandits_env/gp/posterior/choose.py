@@ -98,8 +98,7 @@ def posterior_for(
     prior_mean: ArrayLike = 0.0,
     kind: str = "auto",
     *,
-    qbar: float | None = None,
-    per: str | None = None,
+    dictionary: Settings | None = None,
     horizon: int | None = None,
     rng: np.random.Generator | None = None,
     temporal: TemporalKernel | None = None,
@@ -108,18 +107,18 @@ def posterior_for(
     """The posterior of a GP on arms or in a box, before any data.
 
     The arguments are those of `posterior_on`. On arms, the kind is one of its representations or
-    "nystrom", whose dictionary has the parameters ``qbar`` (default 5) and ``per`` and is drawn
+    "nystrom", whose ``dictionary`` may set ``qbar`` and ``per`` of `NystromPosterior` and is drawn
     with ``rng``. In a box, the kind is "auto" and the prior mean is a number.
 
     Raises:
         UnknownName: there is no such kind.
-        InvalidInput: the domain does not support the kind, qbar is given for another kind, or an
+        InvalidInput: the domain does not support the kind, a dictionary is set for another kind, or an
             argument is invalid.
     """
     one_of(kind, KINDS, "posterior")
-    for name, given in (("qbar", qbar), ("per", per)):
-        if given is not None and kind != "nystrom":
-            raise InvalidInput(f"only the posterior 'nystrom' has a {name}, got it with {kind!r}")
+    if dictionary and kind != "nystrom":
+        (name, *_) = dictionary
+        raise InvalidInput(f"only the posterior 'nystrom' has a {name}, got it with {kind!r}")
     aging = _aging(temporal, discount)
     if isinstance(domain, Box):
         if kind != "auto":
@@ -137,7 +136,7 @@ def posterior_for(
         return posterior_on(domain, *model, kind, horizon, temporal, discount)
     if aging:
         raise InvalidInput(f"a Nystrom posterior supports no {aging}; use posterior='auto'")
-    return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, per=per, rng=rng)
+    return NystromPosterior(domain, kernel, noise_var, prior_mean, rng=rng, **(dictionary or {}))
 
 
 def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:

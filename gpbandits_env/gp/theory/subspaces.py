@@ -152,8 +152,7 @@ def regret_bound_subspaces(
     n0: int = 1,
     alpha: float = 0.0,
     delta: float = 0.1,
-    a: float = 1.0,
-    b: float = 1.0,
+    tail: tuple[float, float] = (1.0, 1.0),
     effective_dim: int | None = None,
     as_printed: bool = False,
 ) -> Array:
@@ -164,13 +163,14 @@ def regret_bound_subspaces(
         \begin{cases} 1 & \alpha \ge 2n \\ 1 + \log T & n - 1 \le \alpha < 2n \\
         \frac{n}{n - \alpha - 1} T^{1 - (\alpha + 1)/n} & \alpha < n - 1 \end{cases}
 
-    Here v_0 = 2 b sqrt(log(6 D a / delta)) (n!)^(1/n) and n = D - d, or d_e as in `covering_term`.
+    Here v_0 = 2 b sqrt(log(6 D a / delta)) (n!)^(1/n), n = D - d, or d_e as in `covering_term`, and
+    ``tail`` has the constants a and b of Assumption 1.
     As printed, v_0 has the factor b, log(2 D a / delta) and (n + 1)!, and C1 = 8 / log(1 + s^2).
     The bound rests on Lemma 4; see `covering_term`. For d = D it has no last term.
 
     Source: tranthe2020, supplement, Proposition 4, with Theorem 2 for d_e.
     """
-    whole_dim, d = _dims(dim, subspace_dim)
+    (whole_dim, d), (a, b) = _dims(dim, subspace_dim), tail
     gains, growth = curve(gain), positive(alpha, "alpha", zero=True)
     times = counts(len(gains))
     bound = regret_bound(gains, beta_subspaces(times, dim, d, delta, a, b), noise_var)
@@ -181,8 +181,8 @@ def regret_bound_subspaces(
     if n == 0:
         return np.asarray(bound)
     words, logs = (1.0, 2.0) if as_printed else (2.0, 6.0)
-    tail = log_tail(logs * whole_dim * positive(a, "a") / probability(delta), a)
-    v0 = words * positive(b, "b") * np.sqrt(tail) * _radius(6.0 / delta, np.array(float(n0)), n)
+    size = log_tail(logs * whole_dim * positive(a, "a") / probability(delta), a)
+    v0 = words * positive(b, "b") * np.sqrt(size) * _radius(6.0 / delta, np.array(float(n0)), n)
     if as_printed:
         v0 = v0 * (n + 1.0) ** (1.0 / n)
     growing = np.ones_like(times)

@@ -111,14 +111,14 @@ def test_the_bound_is_that_of_proposition_4():
         (29.0, 1 + math.log(horizon)),
         (30.0, 1.0),
     ):
-        found = regret_bound_subspaces(gain, 20, 5, 0.01, n0=3, alpha=alpha, a=2.0, b=1.5)
+        found = regret_bound_subspaces(gain, 20, 5, 0.01, n0=3, alpha=alpha, tail=(2.0, 1.5))
         assert found[-1] == pytest.approx(root + 2 * v0 * grown)
     printed = 1.5 * math.sqrt(math.log(2 * 20 * 2 / 0.1)) * radius * 16 ** (1 / n)
     root = math.sqrt(8 / math.log(1.01) * horizon * beta * 20.0) + math.pi**2 / 6
-    more = {"n0": 3, "alpha": 30.0, "a": 2.0, "b": 1.5, "as_printed": True}
+    more = {"n0": 3, "alpha": 30.0, "tail": (2.0, 1.5), "as_printed": True}
     found = regret_bound_subspaces(gain, 20, 5, 0.01, **more)
     assert found[-1] == pytest.approx(root + 2 * printed)
-    assert regret_bound_subspaces(gain, 5, 5, 0.01, a=2.0)[-1] == pytest.approx(
+    assert regret_bound_subspaces(gain, 5, 5, 0.01, tail=(2.0, 1.0))[-1] == pytest.approx(
         math.sqrt(8 / math.log(101) * 50 * 20 * beta_continuous(50, 5, 0.1, 2.0, r=2.0))
         + math.pi**2 / 6
     )
