@@ -19,7 +19,7 @@ PACKAGES = {
     "agents": "gpbandits_env/agents",
     "scenarios": "gpbandits_env/scenarios",
 }
-KINDS = (".py", ".typed", ".html", ".json", ".toml")
+KINDS = (".py", ".typed", ".html", ".json", ".npz", ".toml")
 # What `python -m build` does, with one process for both distributions.
 BUILD = """
 import os, sys, tarfile, tomllib

@@ -112,8 +112,8 @@ def posterior_for(
 
     Raises:
         UnknownName: there is no such kind.
-        InvalidInput: the domain does not support the kind, a dictionary is set for another kind, or an
-            argument is invalid.
+        InvalidInput: the domain does not support the kind, a dictionary is set for another kind, or
+            an argument is invalid.
     """
     one_of(kind, KINDS, "posterior")
     if dictionary and kind != "nystrom":

@@ -101,7 +101,11 @@ BOX, RNG = Box([0.0], [1.0]), np.random.default_rng(0)
         (Arms.grid(30), {}, ArmPosterior),
         (Arms.grid(30), {"kind": "rows"}, ArmPosterior),
         (Arms.grid(30), {"kind": "coefficients", "horizon": 9}, ArmPosterior),
-        (Arms.grid(30), {"kind": "nystrom", "dictionary": {"qbar": 2.0}, "rng": RNG}, NystromPosterior),
+        (
+            Arms.grid(30),
+            {"kind": "nystrom", "dictionary": {"qbar": 2.0}, "rng": RNG},
+            NystromPosterior,
+        ),
         (Arms.grid(30), {"kind": "nystrom", "rng": RNG}, NystromPosterior),
         (BOX, {}, BoxPosterior),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.reporting.style import COLOURS, OF_AGENT, colour_of, line_styles
+from gpbandits_env.scenarios.reporting.style import COLOURS, OF_AGENT, line_styles
 
 SCENARIOS = {s.id: s for s in registry.scenarios().values()}
 # How colours look to readers without red, green or blue cones: Machado, Oliveira and Fernandes
@@ -54,7 +54,8 @@ def test_every_eye_can_tell_all_colours_apart(eye):
 @pytest.mark.parametrize("id", SCENARIOS)
 def test_agents_that_meet_have_colours_of_their_own(id):
     names = {e.agent for e in SCENARIOS[id].agents}
-    assert len({colour_of(name) for name in names}) == len(names)
+    alone = line_styles({name: name for name in names})
+    assert len({style["color"] for style in alone.values()}) == len(names)
     # An alternative, which is drawn on request, may share a colour; its dash is another one.
     entries = (*SCENARIOS[id].agents, *SCENARIOS[id].alternatives)
     styles = line_styles({e.label: e.agent for e in entries})
