@@ -67,7 +67,7 @@ TAILS: dict[str, Plain] = {
     "matern52": {"a": 232.0, "b": 12.91, "a0": 61.0, "b0": 2.0},
 }
 WIDE = {"lengthscale": 0.2**0.5}
-WIDER = "the stated l = 0.2 is read as the square of the lengthscale"
+WIDER = "the stated l = 0.2 is read as the square of the lengthscale, as in exp(-r^2 / (2 l))"
 
 
 def _drawn(kernel: str, **more: Any) -> Plain:
