@@ -1,0 +1,117 @@
+"""What decides the claims of bedi2022: runs by formulas, and measures of made results."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.acquisitions.functions import log_h
+from gpbandits_env.domains import Arms
+from gpbandits_env.gp import theory
+from tools.claims import bedi2022
+from tools.claims.compressed_runs import DELTA, NOISE_VAR, Runs, improved, line
+
+ARMS = Arms.grid(40, -4.0, 4.0)
+VALUES = np.sin(ARMS.coordinates[:, 0])
+
+
+def dense(points, rewards):
+    x = ARMS.coordinates
+    gram = np.exp(-0.5 * (x - x.T) ** 2)
+    inverse = np.linalg.inv(gram[np.ix_(points, points)] + NOISE_VAR * np.eye(len(points)))
+    mean = gram[:, points] @ inverse @ np.array(rewards)
+    return mean, 1.0 - np.einsum("ij,jk,ik->i", gram[:, points], inverse, gram[:, points])
+
+
+@pytest.mark.parametrize("rule", ["ucb", "ei", "mpi"])
+def test_a_run_follows_algorithm_1(rule):
+    horizon, epsilon = 40, 0.2
+    found = Runs(ARMS).run(rule, VALUES, epsilon, horizon, seed=3, initial=2)
+    rng = np.random.default_rng(3)
+    noise = rng.normal(0.0, np.sqrt(NOISE_VAR), horizon + 2)
+    points = rng.integers(40, size=2).tolist()
+    rewards = [VALUES[arm] + noise[horizon + i] for i, arm in enumerate(points)]
+    optimum_var, missed = 0.0, False
+    for t in range(1, horizon + 1):
+        mean, var = dense(points, rewards)
+        root = np.sqrt(2 * np.log(40 * t**2 * np.pi**2 / (6 * DELTA)))
+        sd = np.sqrt(var)
+        if rule == "ucb":
+            score = mean + root * sd
+        else:
+            z = (mean - (max(rewards) if rule == "ei" else mean.max())) / sd
+            score = np.log(sd) + log_h(z)
+        arm = int(score.argmax())
+        assert found.regret[t - 1] == pytest.approx(VALUES.max() - VALUES[arm], abs=1e-9)
+        optimum_var += var[VALUES.argmax()]
+        missed |= bool((np.abs(VALUES - mean) > root * sd).any())
+        if var[arm] > NOISE_VAR * (np.exp(2 * epsilon) - 1):
+            points.append(arm)
+            rewards.append(VALUES[arm] + noise[t - 1])
+        assert found.order[t - 1] == len(points)
+    assert found.optimum_var == pytest.approx(optimum_var, rel=1e-6)
+    assert found.missed == missed
+    assert len(points) < horizon
+
+
+def test_the_improvement_is_that_of_its_logarithm_also_where_it_underflows():
+    rng = np.random.default_rng(0)
+    mean, sd = rng.normal(size=30), rng.uniform(0.01, 0.2, 30)
+    for level in (0.0, 3.0, 60.0):
+        assert improved(mean, sd, level) == int((np.log(sd) + log_h((mean - level) / sd)).argmax())
+
+
+def test_a_domain_has_the_spacing_of_the_example():
+    steps = [np.diff(line(length).coordinates[:, 0]).mean() for length in (10.0, 20.0, 40.0)]
+    assert np.ptp(steps) < 1e-4
+    assert [line(length).size for length in (10.0, 20.0)] == [501, 1000]
+
+
+def test_a_refitted_posterior_is_the_dense_one():
+    posterior = bedi2022.Refitted(ARMS)
+    for arm, reward in ((3, 0.1), (20, -0.5), (20, -0.4)):
+        posterior.add(arm, reward)
+    for ours, theirs in zip(
+        posterior.moments(), dense([3, 20, 20], [0.1, -0.5, -0.4]), strict=True
+    ):
+        assert np.allclose(ours, theirs, atol=1e-9)
+
+
+class Made:
+    """Results of one cell, as far as measures read them."""
+
+    def __init__(self, regret, order):
+        self.scenario = {}
+        self._arrays = {
+            "regret": regret[:, :, None],
+            "model_order": order,
+            "evaluations": order,
+            "optimum": np.zeros_like(order),
+        }
+
+    def arrays(self, cell, label, name):
+        return self._arrays[name]
+
+    def labels(self, cell):
+        return ["cub", "gp-ucb"]
+
+
+def test_late_regret_counts_only_where_something_was_rejected_before():
+    regret = np.concatenate([np.full((3, 10), 5.0), np.full((3, 10), 1.0)], axis=1)
+    grows = np.tile(np.arange(1.0, 21.0), (3, 1))
+    settled = np.minimum(grows, 8.0)
+    settles = bedi2022.late(Made(regret, settled), 0, "cub")
+    assert settles["late_regret"].tolist() == [1.0] * 3
+    assert settles["settling_order"][:, -1].tolist() == [8.0] * 3
+    never = bedi2022.late(Made(regret, grows), 0, "cub")
+    assert np.isnan(never["late_regret"]).all()
+    assert bedi2022.late(Made(regret, grows), 0, "gp-ucb")["late_regret"].tolist() == [1.0] * 3
+    tiny = bedi2022.late(Made(1e-9 * regret, settled), 0, "cub")["late_regret"]
+    assert (tiny == bedi2022.NEGLIGIBLE).all()
+
+
+def test_the_bound_of_a_rule_is_that_of_its_theorem():
+    ucb = bedi2022._bound("ucb", 100, 9.0, 7.0, 0.01, 2.0)
+    assert ucb == pytest.approx(float(theory.regret_bound_compressed(100, 9.0, 7.0, 0.001, 0.01)))
+    ei = bedi2022._bound("ei", 100, 9.0, 7.0, 0.01, 2.0)
+    width = np.sqrt(3 * (9 + 1 + 4)) + 3
+    bracket = np.sqrt(2 * 100 * 7.0) + 100 * np.sqrt(0.02)
+    assert ei == pytest.approx(width / np.log(1001) * bracket)
