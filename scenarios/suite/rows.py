@@ -1,0 +1,125 @@
+"""What a suite keeps of an agent's trials on a problem, and the files of these rows."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.errors import StoreError
+from gpbandits_env.files import writing
+
+SUFFIX = ".npz"
+# The number of rounds at which regret is kept.
+POINTS = 30
+# float32 has 23 bits of mantissa, of which 10 are kept.
+DROPPED = np.uint32(13)
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """An agent on a problem.
+
+    Args:
+        agent: its label.
+        problem: the id of the problem, such as "core-v1/se-noisy".
+        rounds: (k,) log-spaced rounds, from 1 to the horizon.
+        regret: (trials, k) the problem's metric after these rounds: average regret, or simple
+            regret in boxes without noise; lower is better. Kept to about three digits (`rounded`).
+        seconds: the time per round, asking and telling, of the median trial.
+        settings: the hash of the agent and its settings.
+        digests: (trials,) the first 8 bytes of the hash of the exact regret of every round.
+        frozen: the hash of the problem.
+        version: the version of this library.
+    """
+
+    agent: str
+    problem: str
+    rounds: IntArray
+    regret: Array
+    seconds: float
+    settings: str
+    digests: IntArray = field(default_factory=lambda: np.zeros(0, np.uint64))
+    frozen: str = ""
+    version: str = ""
+
+    @property
+    def trials(self) -> int:
+        """The number of trials."""
+        return len(self.regret)
+
+
+# (agent, problem) -> its row.
+Field = Mapping[tuple[str, str], Row]
+
+_PLAIN = ("agent", "problem", "seconds", "settings", "frozen", "version", "trials")
+
+
+def log_spaced(horizon: int, points: int = POINTS) -> IntArray:
+    """At most ``points`` different rounds, from 1 to the horizon: (k,)."""
+    return np.unique(np.geomspace(1, horizon, points).round().astype(np.int64))
+
+
+def rounded(values: Array) -> Array:
+    """Values to 11 significant bits, of a relative error of at most 2^-11; they compress well."""
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    half = (np.uint32(1) << (DROPPED - np.uint32(1))) - np.uint32(1)
+    even = (bits >> DROPPED) & np.uint32(1)
+    return ((bits + half + even) >> DROPPED << DROPPED).view(np.float32).astype(np.float64)
+
+
+def save(file: Path, rows: Iterable[Row]) -> None:
+    """Write rows to a file, which is complete or absent, and the same bytes for the same rows."""
+    rows = sorted(rows, key=lambda row: (row.agent, row.problem))
+    about = [
+        {name: getattr(row, name) for name in _PLAIN} | {"rounds": row.rounds.tolist()}
+        for row in rows
+    ]
+    values = np.concatenate([np.zeros(0), *(row.regret.ravel() for row in rows)])
+    # The bytes of one significance stand together, which compress to two thirds.
+    planes = rounded(values).astype("<f4").view(np.uint8).reshape(-1, 4).T
+    digests = np.concatenate([np.zeros(0, np.uint64), *(row.digests for row in rows)])
+    with writing(file, "evidence") as part, part.open("wb") as out:
+        np.savez_compressed(
+            out,
+            about=np.frombuffer(json.dumps(about).encode(), np.uint8),
+            regret=planes,
+            digests=digests,
+        )
+
+
+def load(folder: Path | Traversable) -> dict[tuple[str, str], Row]:
+    """The rows of all files of a folder, or of one file; none if there is no such folder.
+
+    Raises:
+        StoreError: a file is damaged, or not one of these.
+    """
+    files = [folder] if folder.is_file() else folder.iterdir() if folder.is_dir() else []
+    found: dict[tuple[str, str], Row] = {}
+    for file in sorted((f for f in files if f.name.endswith(SUFFIX)), key=lambda f: f.name):
+        found |= {(row.agent, row.problem): row for row in _read(file)}
+    return found
+
+
+def _read(file: Path | Traversable) -> list[Row]:
+    try:
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as kept:
+            about: list[dict[str, Any]] = json.loads(kept["about"].tobytes())
+            regret = kept["regret"].T.copy().view("<f4").ravel().astype(np.float64)
+            digests, rows = kept["digests"], []
+        trial = value = 0
+        for each in about:
+            trials, rounds = each.pop("trials"), np.array(each.pop("rounds"))
+            size = trials * len(rounds)
+            block = regret[value : value + size].reshape(trials, len(rounds))
+            own = digests[trial : trial + trials]
+            rows.append(Row(**each, rounds=rounds, regret=block, digests=own))
+            trial, value = trial + trials, value + size
+    except (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError) as error:
+        raise StoreError(f"{file} is not a file of a suite's rows: {error}") from None
+    return rows
