@@ -99,6 +99,7 @@ class Scenario:
         initial_counts: whether simple regret counts the initial points.
         alternatives: agents under other readings of the paper (its CHOICEs); ``--agents`` runs
             them by label, ``--agents all`` runs all of them.
+        tags: what it asks of an agent, if it is a problem of a suite.
     """
 
     id: str
@@ -122,6 +123,7 @@ class Scenario:
     initial: int = _later(0)
     initial_counts: bool = _later(False)
     alternatives: tuple[AgentEntry, ...] = _about((), later=True)
+    tags: tuple[str, ...] = _about((), later=True)
 
     def __post_init__(self) -> None:
         check(self)

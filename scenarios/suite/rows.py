@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -36,6 +36,7 @@ class Row:
         digests: (trials,) the first 8 bytes of the hash of the exact regret of every round.
         frozen: the hash of the problem.
         version: the version of this library.
+        machine: the processor and the BLAS, on which digests depend.
     """
 
     agent: str
@@ -47,17 +48,22 @@ class Row:
     digests: IntArray = field(default_factory=lambda: np.zeros(0, np.uint64))
     frozen: str = ""
     version: str = ""
+    machine: str = ""
 
     @property
     def trials(self) -> int:
         """The number of trials."""
         return len(self.regret)
 
+    def first(self, trials: int) -> Self:
+        """The row of the first trials alone."""
+        return replace(self, regret=self.regret[:trials], digests=self.digests[:trials])
+
 
 # (agent, problem) -> its row.
 Field = Mapping[tuple[str, str], Row]
 
-_PLAIN = ("agent", "problem", "seconds", "settings", "frozen", "version", "trials")
+_PLAIN = ("agent", "problem", "seconds", "settings", "frozen", "version", "machine", "trials")
 
 
 def log_spaced(horizon: int, points: int = POINTS) -> IntArray:

@@ -81,6 +81,15 @@ TEST_FUNCTIONS: dict[str, TestFunction] = {
         f.least_camelback,
         dim=2,
     ),
+    "branin": TestFunction(
+        f.branin,
+        (-5.0, 0.0),
+        (10.0, 15.0),
+        (np.pi, 2.275),
+        -10.0 / (8.0 * np.pi),
+        f.least_branin,
+        dim=2,
+    ),
     "bird": TestFunction(
         f.bird, -2.0 * np.pi, 2.0 * np.pi, f.BEST_BIRD, 106.76453674926468, f.least_bird, dim=2
     ),

@@ -80,6 +80,11 @@ def test_no_local_search_climbs_above_the_maximum(case):
         assert -end.fun <= peak + 1e-9 * max(1.0, abs(peak))
 
 
+def branin(a, b):
+    bowl = b - 5.1 * a**2 / (4 * pi**2) + 5 * a / pi - 6
+    return -(bowl**2 + 10 * (1 - 1 / (8 * pi)) * cos(a) + 10)
+
+
 def bird(a, b):
     first, second = sin(a) * exp((1 - cos(b)) ** 2), cos(b) * exp((1 - sin(a)) ** 2)
     return -(first + second + (a - b) ** 2)
@@ -121,6 +126,7 @@ BY_HAND = {
     "rosenbrock": lambda a, b: -((1 - a) ** 2 + 100 * (b - a**2) ** 2),
     "rosenbrock-10": lambda a, b: -((1 - a) ** 2 + 10 * (b - a**2) ** 2),
     "camelback": lambda a, b: -(4 * a**2 - 2.1 * a**4 + a**6 / 3 + a * b - 4 * b**2 + 4 * b**4),
+    "branin": branin,
     "bird": bird,
     "hartmann-6": hartmann,
     "ackley": ackley,
@@ -150,6 +156,7 @@ def test_formulas_against_loops(case):
     ("name", "dim", "published", "places"),
     [
         ("hartmann-6", 6, 3.32237, 5),
+        ("branin", 2, -0.397887, 6),
         ("bird", 2, 106.764537, 6),
         ("camelback", 2, 1.0316, 4),
         ("michalewicz", 2, 1.8013, 4),

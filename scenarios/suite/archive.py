@@ -1,0 +1,118 @@
+"""The archive: the rows of every agent of this library on every problem that it can play."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+import numpy as np
+
+import gpbandits_env
+from gpbandits_env import agents
+from gpbandits_env.arrays import Array
+from gpbandits_env.scenarios.metrics import metric_named
+from gpbandits_env.scenarios.results.references import machine
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.suite.rows import Row, load, log_spaced, rounded
+from gpbandits_env.scenarios.suite.suites import frozen, settings_hash
+
+ABSENT = "absent.json"
+# Optimizers of other libraries. They are slow, and play in boxes only.
+OTHERS = (
+    AgentEntry("botorch/logei", "botorch", {"acquisition": "qlogei", "learn": True}),
+    AgentEntry("optuna/gp", "optuna", {"sampler": "GPSampler"}),
+    AgentEntry("optuna/tpe", "optuna", {"sampler": "TPESampler"}),
+)
+
+
+@cache
+def entries() -> dict[str, AgentEntry]:
+    """The agents of the archive by label: all of this library with their defaults, and others."""
+    own = [AgentEntry(name, name) for name in agents.names()]
+    return {entry.label: entry for entry in (*own, *OTHERS)}
+
+
+def folder(suite: str) -> Traversable:
+    """Where the archive of a suite is kept."""
+    return files("gpbandits_env.scenarios").joinpath(f"suite/archive/{suite}")
+
+
+@cache
+def archived(suite: str) -> dict[tuple[str, str], Row]:
+    """The rows of the archive: (agent, problem) -> row. Cost: half a second."""
+    return load(folder(suite))
+
+
+def absent(suite: str) -> dict[str, dict[str, str]]:
+    """The rows that the archive does not have: agent -> problem -> the reason."""
+    file = folder(suite).joinpath(ABSENT)
+    found: dict[str, dict[str, str]] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return found
+
+
+def row_of(
+    problem: Scenario, entry: AgentEntry, regrets: Array, seconds: Array, seed: int = 0
+) -> Row:
+    """The row of an agent.
+
+    Args:
+        problem: the problem.
+        entry: the agent.
+        regrets: (trials, T, m) the regret of every action.
+        seconds: (trials, T) the time of every round, asking and telling.
+        seed: the base seed of the instances.
+    """
+    curve, rounds = metric_named(problem.metric).curve, log_spaced(problem.horizon)
+    here = machine()
+    return Row(
+        entry.label,
+        problem.id,
+        rounds,
+        rounded(np.stack([curve(each)[rounds - 1] for each in regrets])),
+        float(f"{np.median(seconds.mean(axis=1)):.3g}"),
+        settings_hash(entry),
+        np.array([digest(each) for each in regrets], np.uint64),
+        frozen(problem, seed),
+        gpbandits_env.__version__,
+        ", ".join([here["processor"], *here["blas"]]),
+    )
+
+
+def digest(regret: Array) -> int:
+    """The first 8 bytes of the hash of a trial's (T, m) regret."""
+    exact = np.ascontiguousarray(regret, "<f8").tobytes()
+    return int.from_bytes(hashlib.sha256(exact).digest()[:8], "little")
+
+
+def current(row: Row | None, problem: Scenario, entry: AgentEntry) -> bool:
+    """Whether a row is of this problem and of this agent with its present defaults."""
+    expected = (frozen(problem), settings_hash(entry), problem.trials)
+    return row is not None and (row.frozen, row.settings, row.trials) == expected
+
+
+def best(field: dict[tuple[str, str], Row], among: Sequence[str], count: int) -> list[str]:
+    """The agents with the smallest mean rank on some problems, each relative to the number there.
+
+    An agent that plays fewer than half of the problems, and an oracle, are left out.
+    """
+    ranks: dict[str, list[float]] = {}
+    for problem in among:
+        rows = [row for (_, id), row in field.items() if id == problem]
+        final = {
+            row.agent: float(np.sort(row.regret[:, -1])[_middle(row.trials)].mean()) for row in rows
+        }
+        order = sorted(final, key=lambda agent: (final[agent], agent))
+        for place, agent in enumerate(order):
+            ranks.setdefault(agent, []).append(place / len(order))
+    enough = {a: r for a, r in ranks.items() if 2 * len(r) >= len(among) and a not in ORACLES}
+    return sorted(enough, key=lambda agent: (float(np.mean(enough[agent])), agent))[:count]
+
+
+ORACLES = ("genie",)
+
+
+def _middle(trials: int) -> slice:
+    """The middle half of sorted trials."""
+    return slice(trials // 4, trials - trials // 4)

@@ -1,0 +1,63 @@
+"""The suites by name, and the hashes of a problem and of an agent with its settings."""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+
+from gpbandits_env.agents.agent import Agent
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.registry import agent_class, settings_of
+from gpbandits_env.errors import one_of
+from gpbandits_env.scenarios.declare import as_json
+from gpbandits_env.scenarios.scenario import IDENTITY, AgentEntry, Scenario
+
+# Name -> its module here, which has `PROBLEMS` and `TAGS`.
+SUITES = {"core-v1": "core_v1"}
+HINT = "'gpbandits suite list' lists them"
+
+
+@cache
+def problems(suite: str) -> dict[str, Scenario]:
+    """The problems of a suite by their ids, "suite/name"; UnknownName if there is no such suite."""
+    module = import_module(f"{__package__}.{SUITES[one_of(suite, SUITES, 'suite', HINT)]}")
+    return {problem.id: problem for problem in module.PROBLEMS}
+
+
+def chosen(suite: str, names: Sequence[str] | None = None) -> dict[str, Scenario]:
+    """Some problems of a suite, by their ids or names; all by default."""
+    known = problems(suite)
+    if names is None:
+        return known
+    ids = [name if name in known else f"{suite}/{name}" for name in names]
+    return {one_of(id, known, "problem", HINT): known[id] for id in ids}
+
+
+def tags(suite: str) -> dict[str, str]:
+    """What the problems of a suite ask of an agent: tag -> what it says."""
+    _ = problems(suite)
+    found: dict[str, str] = import_module(f"{__package__}.{SUITES[suite]}").TAGS
+    return found
+
+
+def frozen(problem: Scenario, seed: int = 0) -> str:
+    """The hash of all that the result of an agent on a problem depends on, with the metric."""
+    plain = problem.to_dict(seed)
+    kept = {key: plain[key] for key in (*IDENTITY, "metric", "trials") if key in plain}
+    return _hash(as_json(kept, sort_keys=True))
+
+
+def settings_hash(entry: AgentEntry) -> str:
+    """The hash of an agent's name and settings, with the defaults."""
+    cls: type[Agent] = agent_class(entry.agent)
+    parts = repr(cls.PARTS) if issubclass(cls, GPAgent) else ""
+    text = json.dumps(
+        [entry.agent, settings_of(cls) | dict(entry.settings), parts], sort_keys=True, default=repr
+    )
+    return _hash(re.sub(r" at 0x[0-9a-f]+", "", text))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

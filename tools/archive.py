@@ -1,0 +1,87 @@
+"""`python -m tools.archive` makes the archive of a suite, and makes anew what is out of date."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import numpy as np
+
+from gpbandits_env.errors import GPBanditsError
+from gpbandits_env.files import write_text
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.study import run_trial
+from gpbandits_env.scenarios.study.rehearsal import rehearse
+from gpbandits_env.scenarios.suite import suites
+from gpbandits_env.scenarios.suite.archive import ABSENT, OTHERS, current, entries, row_of
+from gpbandits_env.scenarios.suite.rows import SUFFIX, Row, load, save
+
+ROOT = Path(__file__).resolve().parent.parent / "scenarios" / "suite" / "archive"
+ONLY_BOXES = "the optimizers of other libraries are run in boxes without noise, one action a round"
+
+
+def reason(problem: Scenario, entry: AgentEntry) -> str | None:
+    """Why an agent does not play a problem; None if it does."""
+    if entry in OTHERS and problem.metric != "simple_regret":
+        return ONLY_BOXES
+    try:
+        rehearse(replace(problem, agents=(entry,)).cells()[0])
+    except GPBanditsError as error:
+        return re.sub(r"^agents.0.[.\w]*( \(.*?\))?: ", "", str(error))
+    return None
+
+
+@click.command()
+@click.option("--suite", type=click.Choice(list(suites.SUITES)), default="core-v1")
+@click.option("--agent", "labels", multiple=True, help="Only this agent; may be repeated.")
+@click.option("--problem", "names", multiple=True, help="Only this problem; may be repeated.")
+@click.option("--root", type=click.Path(path_type=Path), default=ROOT)
+def archive(suite: str, labels: tuple[str, ...], names: tuple[str, ...], root: Path) -> None:
+    """Run the agents that have no row, or an old one, and keep the rows after each problem.
+
+    \b
+    Examples:
+      python -m tools.archive --agent gp-ucb
+    """
+    folder = root / suite
+    problems = suites.chosen(suite, names or None)
+    for label in labels or entries():
+        for problem in problems.values():
+            _make(problem, entries()[label], folder)
+    _explain(suites.problems(suite), folder)
+
+
+def _make(problem: Scenario, entry: AgentEntry, folder: Path) -> None:
+    file = folder / f"{entry.label.replace('/', '-')}{SUFFIX}"
+    found = load(file)
+    key = entry.label, problem.id
+    if current(found.get(key), problem, entry) or reason(problem, entry) is not None:
+        return
+    found[key] = row = played(problem, entry)
+    save(file, found.values())
+    click.echo(f"{entry.label} {problem.id}: {row.seconds:.3g} s per round")
+
+
+def _explain(problems: dict[str, Scenario], folder: Path) -> None:
+    """Write down why rows are absent."""
+    rows, found = load(folder), dict[str, dict[str, str]]()
+    for label, entry in entries().items():
+        for id, problem in problems.items():
+            if (label, id) not in rows:
+                why = reason(problem, entry) or "it has not been run yet"
+                found.setdefault(label, {})[id] = why
+    write_text(folder / ABSENT, json.dumps(found, indent=1) + "\n", "text")
+
+
+def played(problem: Scenario, entry: AgentEntry) -> Row:
+    """The row of an agent on a problem, with all trials run here."""
+    asked = replace(problem, agents=(entry,))
+    records = [run_trial(asked, entry.label, trial) for trial in range(problem.trials)]
+    regrets = np.stack([record.rounds["regret"] for record in records])
+    seconds = np.stack([record.seconds["ask"] + record.seconds["tell"] for record in records])
+    return row_of(problem, entry, regrets, seconds)
+
+
+if __name__ == "__main__":
+    archive()
