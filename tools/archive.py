@@ -1,20 +1,24 @@
 """`python -m tools.archive` makes the archive of a suite, and makes anew what is out of date."""
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import click
 import numpy as np
 
-from gpbandits_env.errors import GPBanditsError
 from gpbandits_env.files import write_text
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import run_trial
-from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.suite import suites
-from gpbandits_env.scenarios.suite.archive import ABSENT, OTHERS, current, entries, row_of
+from gpbandits_env.scenarios.suite.archive import (
+    ABSENT,
+    OTHERS,
+    current,
+    entries,
+    refusal,
+    row_of,
+)
 from gpbandits_env.scenarios.suite.rows import SUFFIX, Row, load, save
 
 ROOT = Path(__file__).resolve().parent.parent / "scenarios" / "suite" / "archive"
@@ -25,11 +29,7 @@ def reason(problem: Scenario, entry: AgentEntry) -> str | None:
     """Why an agent does not play a problem; None if it does."""
     if entry in OTHERS and problem.metric != "simple_regret":
         return ONLY_BOXES
-    try:
-        rehearse(replace(problem, agents=(entry,)).cells()[0])
-    except GPBanditsError as error:
-        return re.sub(r"^agents.0.[.\w]*( \(.*?\))?: ", "", str(error))
-    return None
+    return refusal(problem, entry)
 
 
 @click.command()

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+import re
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -12,9 +13,11 @@ import numpy as np
 import gpbandits_env
 from gpbandits_env import agents
 from gpbandits_env.arrays import Array
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results.references import machine
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.suite.rows import Row, load, log_spaced, rounded
 from gpbandits_env.scenarios.suite.suites import frozen, settings_hash
 
@@ -80,6 +83,15 @@ def row_of(
     )
 
 
+def refusal(problem: Scenario, entry: AgentEntry) -> str | None:
+    """Why an agent cannot play a problem; None if it can. Other mistakes are raised."""
+    try:
+        rehearse(replace(problem, agents=(entry,)).cells()[0])
+    except InvalidInput as error:
+        return re.sub(r"^agents.0.[.\w]*( \(.*?\))?: ", "", str(error))
+    return None
+
+
 def digest(regret: Array) -> int:
     """The first 8 bytes of the hash of a trial's (T, m) regret."""
     exact = np.ascontiguousarray(regret, "<f8").tobytes()
@@ -90,29 +102,3 @@ def current(row: Row | None, problem: Scenario, entry: AgentEntry) -> bool:
     """Whether a row is of this problem and of this agent with its present defaults."""
     expected = (frozen(problem), settings_hash(entry), problem.trials)
     return row is not None and (row.frozen, row.settings, row.trials) == expected
-
-
-def best(field: dict[tuple[str, str], Row], among: Sequence[str], count: int) -> list[str]:
-    """The agents with the smallest mean rank on some problems, each relative to the number there.
-
-    An agent that plays fewer than half of the problems, and an oracle, are left out.
-    """
-    ranks: dict[str, list[float]] = {}
-    for problem in among:
-        rows = [row for (_, id), row in field.items() if id == problem]
-        final = {
-            row.agent: float(np.sort(row.regret[:, -1])[_middle(row.trials)].mean()) for row in rows
-        }
-        order = sorted(final, key=lambda agent: (final[agent], agent))
-        for place, agent in enumerate(order):
-            ranks.setdefault(agent, []).append(place / len(order))
-    enough = {a: r for a, r in ranks.items() if 2 * len(r) >= len(among) and a not in ORACLES}
-    return sorted(enough, key=lambda agent: (float(np.mean(enough[agent])), agent))[:count]
-
-
-ORACLES = ("genie",)
-
-
-def _middle(trials: int) -> slice:
-    """The middle half of sorted trials."""
-    return slice(trials // 4, trials - trials // 4)

@@ -75,7 +75,7 @@ BEST_BIRD = (-1.5821421769300335, -3.1302468034546562)
 
 
 def branin(x: Array) -> Array:
-    """Negated Branin: -(b - 5.1 a^2 / (4 pi^2) + 5 a / pi - 6)^2 - 10 (1 - 1 / (8 pi)) cos a - 10."""
+    """Negated Branin: (b - 5.1 a^2 / (4 pi^2) + 5 a / pi - 6)^2 + 10 (1 - 1/(8 pi)) cos a + 10."""
     a, b = x[:, 0], x[:, 1]
     bowl = b - 5.1 / (4.0 * math.pi**2) * a**2 + 5.0 / math.pi * a - 6.0
     return -(bowl**2) - 10.0 * (1.0 - 1.0 / (8.0 * math.pi)) * np.cos(a) - 10.0
