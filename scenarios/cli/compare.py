@@ -117,10 +117,10 @@ def _text(suite: Suite, title: str) -> list[str]:
 def _tested(suite: Suite) -> list[str]:
     """The tests of pairs of agents, as lines; none if there are none."""
     rows = [
-        [f"{t.a} - {t.b}", f"{t.difference:+.4f}", f"{t.p:.2g}", t.better or "-", str(t.trials)]
+        [f"{t.a} - {t.b}", f"{t.effect:+.3f}", f"{t.p:.2g}", t.better or "-", str(t.trials)]
         for t in suite.tests
     ]
-    head = ["score of", "difference", "p (Holm)", "better at 5%", "paired trials"]
+    head = ["lower regret of", "effect", "p (Holm)", "better at 5%", "paired trials"]
     return [*aligned([head, *rows]), ""] if rows else []
 
 
@@ -140,7 +140,7 @@ def latex_table(suite: Suite, title: str) -> str:
     caption = (
         f"{counted(len(suite.scenarios), 'scenario')}, {title}: mean rank; interquartile mean of "
         "the scores with its 95\\% bootstrap interval; agents with significantly higher and lower "
-        f"regret (Wilcoxon's signed-rank test over {trials} paired trials, Holm's adjustment, "
+        f"regret (stratified signed-rank test over {trials} paired trials, Holm's adjustment, "
         "5\\%). Computed with gpbandits-env."
     )
     return "\n".join(

@@ -5,15 +5,14 @@ for that of the worst, or, with a reference agent, :math:`1 - r / \bar r_{ref}`.
 scenarios give the interquartile mean, which does not depend on a few failures or lucky runs;
 performance profiles, the share of runs above each score; and the probability that one agent beats
 another on a random scenario. Intervals come from a bootstrap that resamples trials within each
-scenario. All agents of a trial face the same function, so that two agents are tested trial by
-trial: Wilcoxon's signed-rank test of the differences of their scores over all scenarios, with
-Holm's adjustment for the number of pairs.
+scenario. Two agents are tested trial by trial (`statistics.signed_rank`), with Holm's adjustment
+for the number of pairs.
 
 Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical
 Precipice"; the probability of improvement is their eq. in Section 4.3.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, permutations
 from pathlib import Path
@@ -27,6 +26,15 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.report import final, mean_ranks
+from gpbandits_env.scenarios.results.statistics import (
+    RESAMPLES,
+    Interval,
+    Tested,
+    interquartile_mean,
+    interval,
+    sentence,
+    tested,
+)
 from gpbandits_env.scenarios.results.store import Store
 
 # Scenario -> agent -> (trials,) regret at the last round.
@@ -34,45 +42,9 @@ Regrets = Mapping[str, Mapping[str, Array]]
 # Agent -> trial -> regret at the last round.
 Runs = dict[str, dict[int, float]]
 
-LEVEL = 0.95
 # Before the id of a scenario: the kept values of its reference results, instead of a results file.
 REFERENCE = "reference:"
-RESAMPLES = 2000
 PROFILE = np.linspace(-0.5, 1.25, 141)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An estimate with its 95% bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
-@dataclass(frozen=True)
-class Tested:
-    """Agents a and b over the trials that both have run.
-
-    It has the mean difference of their scores, a - b, and the p-value of Wilcoxon's signed-rank
-    test, adjusted for the number of pairs.
-    """
-
-    a: str
-    b: str
-    difference: float
-    p: float
-    trials: int
-
-    @property
-    def better(self) -> str:
-        """The label of the agent with the higher scores at the level of 5%; "" if neither."""
-        if self.p > 1.0 - LEVEL or not self.difference:
-            return ""
-        return self.a if self.difference > 0.0 else self.b
 
 
 @dataclass(frozen=True)
@@ -112,29 +84,15 @@ class Suite:
 
     def sentence(self, label: str) -> str:
         """How one agent compares with the others, as it can stand in a paper."""
-        own = [test for test in self.tests if label in (test.a, test.b)]
-        wins = sum(test.better == label for test in own)
-        losses = sum(test.better not in ("", label) for test in own)
-        trials = max((test.trials for test in own), default=0)
-        return (
-            f"{label} has lower regret than {wins} of {len(own)} agents and higher regret than "
-            f"{losses}, paired over {trials} trials (Wilcoxon's signed-rank test, Holm's "
-            f"adjustment, {1.0 - LEVEL:.0%})"
-        )
+        return sentence(label, self.tests)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the numbers of trials that matter for reading the intervals."""
         counts = [trials for found in self.scenarios.values() for _, trials in found.values()]
-        notes = []
-        if min(counts) < max(counts):
-            notes.append(
-                f"there are {min(counts)} to {max(counts)} trials of an agent on a scenario: the "
-                "interquartile mean gives more weight to scenarios with more trials"
-            )
         if min(counts) == 1:
-            notes.append("one trial has no spread: its uncertainty is missing from the intervals")
-        return tuple(notes)
+            return ("one trial has no spread: its uncertainty is missing from the intervals",)
+        return ()
 
     def to_dict(self) -> Plain:
         """A plain JSON dict."""
@@ -288,10 +246,10 @@ def compare(
         wins = sum(m[label] <= min(m.values()) for m in means.values())
         # All scenarios have equal weights.
         profile = np.mean([(s[:, None] > PROFILE).mean(axis=0) for s in own], axis=0)
-        score = _interval(_interquartile_mean, own, rng, resamples)
+        score = interval(interquartile_mean, own, rng, resamples)
         agents.append(AgentScores(label, rank, score, wins, tuple(profile.tolist())))
     better = {
-        (a, b): _interval(
+        (a, b): interval(
             _improvement, [r[k] for r in regrets.values() for k in (a, b)], rng, resamples
         )
         for a, b in permutations(labels, 2)
@@ -299,31 +257,15 @@ def compare(
     counted = {n: {k: (means[n][k], len(r)) for k, r in s.items()} for n, s in regrets.items()}
     order = tuple(sorted(agents, key=lambda s: -s.score.value))
     pairs = [(baseline, other) for other in labels if other != baseline] if baseline else None
-    tests = _tests(scores, pairs or list(combinations(labels, 2)))
+    tests = _tests(regrets, pairs or list(combinations(labels, 2)))
     return Suite(counted, order, better, tests, reference)
 
 
-def _tests(
-    scores: Mapping[str, Mapping[str, Array]], pairs: list[tuple[str, str]]
-) -> tuple[Tested, ...]:
+def _tests(regrets: Regrets, pairs: Sequence[tuple[str, str]]) -> tuple[Tested, ...]:
     """Tests of pairs of agents; none if their trials are not the same."""
-    if any(len({len(s) for s in runs.values()}) > 1 for runs in scores.values()):
+    if any(len({len(r) for r in runs.values()}) > 1 for runs in regrets.values()):
         return ()
-    differences = [np.concatenate([s[a] - s[b] for s in scores.values()]) for a, b in pairs]
-    p = [float(stats.wilcoxon(d).pvalue) if d.any() else 1.0 for d in differences]
-    return tuple(
-        Tested(*pair, float(d.mean()), adjusted, len(d))
-        for pair, d, adjusted in zip(pairs, differences, holm(p), strict=True)
-    )
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """p-values adjusted for their number; source: Holm (1979), Section 3."""
-    order, count = np.argsort(p, kind="stable"), len(p)
-    raised = np.maximum.accumulate((count - np.arange(count)) * np.asarray(p)[order])
-    adjusted = np.empty(count)
-    adjusted[order] = np.minimum(raised, 1.0)
-    return adjusted.tolist()
+    return tested([(a, b, [r[b] - r[a] for r in regrets.values()]) for a, b in pairs])
 
 
 def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array]:
@@ -336,10 +278,6 @@ def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array
     return {k: (worst - r) / width if width > 0 else np.ones(len(r)) for k, r in runs.items()}
 
 
-def _interquartile_mean(scores: Sequence[Array]) -> Array:
-    return np.asarray(stats.trim_mean(np.concatenate(scores, axis=1), 0.25, axis=1))
-
-
 def _improvement(runs: Sequence[Array]) -> Array:
     """P(a < b), the mean over scenarios of the Mann-Whitney statistic: a's, b's, a's, b's, ..."""
     return np.mean([_below(a, b) for a, b in zip(runs[::2], runs[1::2], strict=True)], axis=0)
@@ -350,16 +288,3 @@ def _below(a: Array, b: Array) -> Array:
     ranks = stats.rankdata(np.concatenate([b, a], axis=1), axis=1)
     k, n = b.shape[1], a.shape[1]
     return (ranks[:, :k].sum(axis=1) - k * (k + 1) / 2) / (n * k)
-
-
-def _interval(
-    statistic: Callable[[Sequence[Array]], Array],
-    samples: Sequence[Array],
-    rng: np.random.Generator,
-    resamples: int,
-) -> Interval:
-    """A statistic of samples, each of which the bootstrap resamples."""
-    (value,) = statistic([sample[None] for sample in samples])
-    found = statistic([s[rng.integers(len(s), size=(resamples, len(s)))] for s in samples])
-    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(float(value), float(low), float(high))

@@ -62,7 +62,7 @@ MODULES = {
     ),
     "gpbandits_env.scenarios": (
         *("scenario", "study.run", "study.engines"),
-        *("results.report", "results.comparison"),
+        *("results.report", "results.comparison", "results.statistics", "suite.card"),
     ),
 }
 

@@ -1,0 +1,241 @@
+"""The card: worked examples, independent computations, and a null experiment."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.scenarios.suite.card import LIMITS, card, duration, scales_of, standings
+from gpbandits_env.scenarios.suite.rows import Row, log_spaced
+
+HORIZONS = {"made/flat": 50, "made/hard": 200, "made/box": 30}
+SCALES = {"made/flat": 1.0, "made/hard": 1e4, "made/box": 1e-3}
+TAGS = {"made/flat": ("smooth",), "made/hard": ("smooth", "noisy"), "made/box": ("box",)}
+TRIALS = {"made/flat": 30, "made/hard": 30, "made/box": 10}
+
+
+def made(levels, problems=tuple(HORIZONS), seed=0, seconds=1e-3):
+    """Rows in which the regret of an agent falls from 1 to its level, at the scale of a problem."""
+    rng, field = np.random.default_rng(seed), {}
+    for id in problems:
+        rounds, trials = log_spaced(HORIZONS[id]), TRIALS[id]
+        instance = rng.lognormal(0.0, 0.3, (trials, 1))
+        for agent, level in levels.items():
+            noise = rng.lognormal(0.0, 0.3, (trials, 1))
+            curve = level + (1.0 - level) / rounds
+            regret = SCALES[id] * instance * (level > 0) * noise * curve
+            field[agent, id] = Row(agent, id, rounds, regret, seconds, "abc", version="0.1")
+    return field
+
+
+LEVELS = {"genie": 0.0, "random": 1.0, "good": 0.2, "mine": 0.4, "twin": 0.4, "poor": 0.7}
+
+
+@pytest.fixture(scope="module")
+def field():
+    return made(LEVELS)
+
+
+@pytest.fixture(scope="module")
+def found(field):
+    return card(field, "mine", TAGS, resamples=200)
+
+
+def test_the_sentence_counts_agents_that_differ(found):
+    assert found.sentence == (
+        "mine has lower regret than 2 of 4 agents and higher than 1, paired over 70 trials, "
+        "Holm at 5%."
+    )
+    assert {t.b: t.better for t in found.tests} == {
+        "good": "good",
+        "twin": "",
+        "poor": "mine",
+        "random": "mine",
+    }
+
+
+def test_a_score_is_the_middle_mean_of_regret_relative_to_random(found, field):
+    scores = [
+        field["mine", id].regret[:, -1] / field["random", id].regret[:, -1].mean() for id in TRIALS
+    ]
+    alike = np.sort(np.concatenate([s.repeat(30 // len(s)) for s in scores]))
+    # A quarter of 90 is 22.5: the values at the quartiles count half.
+    middle = (alike[23:67].sum() + 0.5 * (alike[22] + alike[67])) / 45
+    assert found.own.score.value == pytest.approx(middle)
+    assert found.own.score.low < middle < found.own.score.high
+    assert [a.label for a in found.agents][:2] == ["genie", "good"]
+    score, count = found.tags["smooth"]
+    assert count == 2
+    assert score.value == pytest.approx(found.own.tags["smooth"])
+    assert found.tags["box"][1] == 1
+
+
+def test_the_newcomer_changes_no_score_of_another(field):
+    best = {k: row for k, row in field.items() if k[0] not in ("genie", "good")}
+    with_mine = {s.label: s for s in standings(best, TAGS, "mine", resamples=20)}
+    without = {k: row for k, row in best.items() if k[0] != "mine"}
+    for standing in standings(without, TAGS, resamples=20):
+        assert standing == with_mine[standing.label]
+
+
+def test_performance_profiles_are_shares_of_trials(found, field):
+    share = found.profiles["mine"][0]
+    for limit in (20, 60, 100):
+        below = [
+            np.mean(field["mine", id].regret[:, -1] <= LIMITS[limit] * mean)
+            for id in TRIALS
+            for mean in [field["random", id].regret[:, -1].mean()]
+        ]
+        assert share[limit] == pytest.approx(np.mean(below))
+    assert (found.profiles["mine"][1] <= share).all()
+    assert (share <= found.profiles["mine"][2]).all()
+
+
+def test_runtime_profiles_agree_with_a_count(found, field):
+    """The targets of a problem go from random's to the best agent's mean, the genie apart."""
+    for index in (0, len(found.rounds) // 2, -1):
+        shares = []
+        for id, trials in TRIALS.items():
+            top = field["random", id].regret[:, -1].mean()
+            best = field["good", id].regret[:, -1].mean()
+            hits = 0
+            for k in range(1, 21):
+                target = top * (best / top) ** (k / 20) * (1 + 1e-12)
+                for curve in field["mine", id].regret:
+                    now = sum(field["mine", id].rounds <= found.rounds[index]) - 1
+                    hits += all(curve[now:] <= target)
+            shares.append(hits / (20 * trials))
+        assert found.runtimes["mine"][index] == pytest.approx(np.mean(shares))
+    assert (np.diff(found.runtimes["mine"]) >= 0.0).all()
+    assert found.runtimes["good"][-1] > found.runtimes["mine"][-1] > found.runtimes["random"][-1]
+
+
+def test_an_agent_against_itself_is_no_difference(field):
+    alone = {k: row for k, row in field.items() if k[0] == "good"}
+    both = alone | {("again", id): replace(row, agent="again") for (_, id), row in alone.items()}
+    found = card(both, "again", resamples=20)
+    assert found.sentence.startswith("there is no difference between again and good")
+    assert found.tests[0].p == 1.0
+    many = field | {k: row for k, row in both.items() if k[0] == "again"}
+    assert {t.b: t.better for t in card(many, "again", resamples=20).tests}["good"] == ""
+
+
+def test_a_field_of_one_agent_or_one_problem():
+    alone = card(made({"mine": 0.5}), "mine", TAGS, resamples=20)
+    assert alone.sentence == "there is no agent to compare mine with."
+    assert (alone.problems, alone.ranking, alone.tests) == ((), None, ())
+    assert any("have no scores" in note for note in alone.notes)
+    assert "nan" not in str(alone)
+    one = card(made(LEVELS, ["made/box"]), "mine", TAGS, resamples=20)
+    assert one.tags.keys() == {"box"}
+    assert one.ranking is None
+    assert "paired over 10 trials" in one.sentence
+    assert any("two problems" in note for note in one.notes)
+    with pytest.raises(UnknownName, match="nobody"):
+        card(made(LEVELS), "nobody")
+    with pytest.raises(UnknownName, match="mine"):
+        card({}, "mine")
+
+
+def test_absent_rows_are_stated():
+    gone = {("poor", "made/hard"), ("mine", "made/flat"), ("genie", "made/box")}
+    field = {k: row for k, row in made(LEVELS).items() if k not in gone}
+    field |= made({"elsewhere": 0.5}, ["made/flat"])
+    found = card(field, "mine", TAGS, resamples=20)
+    said = "\n".join(found.notes)
+    for words in (
+        "mine has no row on made/flat",
+        "for want of an oracle, on made/box",
+        "not compared: elsewhere",
+        "fewer than its 2 problems: poor (1)",
+        "without rows on all their problems: poor, elsewhere",
+    ):
+        assert words in said
+    assert "of 4 agents" in found.sentence
+    assert "paired over 10 to 40 trials" in found.sentence
+    assert set(found.ranking.problems) == {"made/hard", "made/box"}
+    assert [p.problem for p in found.problems] == ["made/hard", "made/box"]
+
+
+def test_trials_are_paired_by_their_number():
+    field = made(LEVELS)
+    short = {
+        k: replace(row, regret=row.regret[:5]) if k[0] == "mine" else row
+        for k, row in field.items()
+    }
+    assert "paired over 15 trials" in card(short, "mine", resamples=20).sentence
+    cut = {
+        k: replace(row, regret=row.regret[:5]) if k[0] in ("mine", "good") else row
+        for k, row in field.items()
+    }
+    p = {t.b: t.effect for t in card(short, "mine", resamples=20).tests}
+    assert p["good"] == {t.b: t.effect for t in card(cut, "mine", resamples=20).tests}["good"]
+
+
+def test_rows_of_other_problems_are_refused(field):
+    id = "made/hard"
+    for other in (
+        replace(field["mine", id], frozen="other"),
+        replace(field["mine", id], rounds=field["mine", id].rounds + 1),
+    ):
+        with pytest.raises(InvalidInput, match="made/hard are of different problems"):
+            card(field | {("mine", id): other}, "mine")
+
+
+def test_scales_without_random_or_oracle(field):
+    some = {k: row for k, row in field.items() if k[0] in ("good", "poor", "mine")}
+    scale = scales_of(some, "mine")["made/hard"]
+    assert (scale.oracle, scale.random) == (False, False)
+    means = [field[k, "made/hard"].regret[:, -1].mean() for k in ("good", "poor")]
+    assert [scale.zero, scale.one] == pytest.approx(means)
+
+
+def test_the_text_has_every_agent_problem_and_tag(found):
+    said = str(found)
+    for word in (
+        *LEVELS,
+        *HORIZONS,
+        "smooth",
+        "noisy",
+        "Friedman",
+        "Holm",
+        "made, gpbandits-env 0.1",
+    ):
+        assert word in said
+    assert len({line.rstrip() for line in said.splitlines()}) >= 20
+    assert [duration(s) for s in (1.3e-5, 2.14e-3, 0.1504, 12.34)] == [
+        "13 us",
+        "2.1 ms",
+        "150 ms",
+        "12.3 s",
+    ]
+
+
+def null_field(rng):
+    """20 labels on 6 problems, whose trials are shuffled among the labels."""
+    field, rounds = {}, np.array([1, 100])
+    for problem in range(6):
+        trials = 30 if problem < 4 else 10
+        # Some of the twenty are far better than others before they are shuffled.
+        values = rng.exponential(size=(trials, 1)) * rng.lognormal(
+            np.linspace(-2, 2, 20), 0.5, (trials, 20)
+        )
+        values = rng.permuted(values, axis=1) * 10.0**problem
+        for k in range(20):
+            regret = np.stack([values[:, k]] * 2, axis=1)
+            field[str(k), f"null/{problem}"] = Row(
+                str(k), f"null/{problem}", rounds, regret, 1e-3, ""
+            )
+    return field
+
+
+def test_a_null_experiment_seldom_says_that_agents_differ():
+    rng = np.random.default_rng(0)
+    found = [card(null_field(rng), "0", resamples=2) for _ in range(200)]
+    sentences = sum(any(t.better for t in one.tests) for one in found)
+    groups = sum(len(one.ranking.groups[0]) < 20 if one.ranking.groups else True for one in found)
+    most = stats.binom(200, 0.05).ppf(0.975)
+    assert sentences <= most
+    assert groups <= most
