@@ -162,15 +162,20 @@ class Parts:
             "discount": self.discount,
         }
         named = [name for name, value in given.items() if value is not None]
-        if self.keep is not None:
-            if named:
+        made = None if self.keep is None else self.keep()
+        if made is not None:
+            drifts = learning is not None and learning.drifts
+            taken = () if drifts or not made.ages else ("epsilon", "temporal", "discount")
+            if not set(named) <= set(taken):
+                refused = [name for name in given if name not in taken]
                 raise InvalidInput(
-                    f"this agent forgets by a rule of its own: leave out {', '.join(given)}, and "
+                    f"this agent forgets by a rule of its own: leave out {', '.join(refused)}, and "
                     "do not learn epsilon"
                 )
-            return self.keep()
         if len(named) > 1:
             raise InvalidInput(f"give at most one of {', '.join(given)}, got {' and '.join(named)}")
+        if made is not None:
+            return made
         if self.window is not None:
             return Window(self.window)
         if self.reset_every is not None:

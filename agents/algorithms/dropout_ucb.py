@@ -86,7 +86,7 @@ class DropoutMap(ActionMap):
 
     def observe(self, seen: Observed) -> None:
         self._enter(seen.round + 1)
-        rows, self._best = seen.data.since(self._keep.first(self._t)), None
+        rows, self._best = self._keep.counts(seen.data, self._t), None
         rewards = seen.data.rewards[rows]
         if len(rewards):
             best = seen.data.points[rows][leading(rewards)[None]]

@@ -1,7 +1,7 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ FIRST_ROWS = 64
 # The largest number of arrivals before they are stored in the columns.
 MOST_RECENT = 1000
 NUMBERS = ("rewards", "rounds", "times")
+# Rows of the data: a slice, a mask (size,), or numbers (k,).
+Rows: TypeAlias = slice | NDArray[np.bool_] | NDArray[np.intp]
 
 
 class Data:
@@ -78,7 +80,7 @@ class Data:
         self._store()
         return self._ends
 
-    def noise_of(self, rows: slice | NDArray[np.intp]) -> Array | None:
+    def noise_of(self, rows: Rows) -> Array | None:
         """The known variances of the noise of some rows, NaN elsewhere; None if none is known."""
         self._store()
         own = self._noise_var[: self.size][rows] if self._noisy else None
@@ -148,12 +150,16 @@ class Data:
         self._noise_var[: len(noise_var)], self._noisy = noise_var, True
         self.edits += 1
 
-    def since(self, first: float, end: int | None = None) -> slice | NDArray[np.intp]:
-        """The rows before ``end`` of rounds from a first one on: a slice where rounds increase."""
-        rounds = self.rounds[:end]
+    def since(self, first: float) -> Rows:
+        """The rows of rounds from a first one on: a slice where rounds increase, else a mask."""
+        rounds = self.rounds
         if not self._ordered:
-            return np.flatnonzero(rounds >= first)
+            return rounds >= first
         return slice(0 if first == -np.inf else int(np.searchsorted(rounds, first)), len(rounds))
+
+    def numbers(self, rows: Rows) -> NDArray[np.intp]:
+        """The numbers of rows, (k,)."""
+        return np.arange(self.size)[rows]
 
     def state(self) -> State:
         """The state, as a copy in plain data."""

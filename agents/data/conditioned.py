@@ -4,12 +4,12 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.data.columns import Data
+from gpbandits_env.agents.data.columns import Data, Rows
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings.action_map import ActionMap
@@ -30,8 +30,9 @@ class Conditioned:
     """The posterior given the data that count, brought up to date at the least cost.
 
     If what it holds is the beginning of what counts, it learns the new rows, and time passes.
-    Otherwise it starts again from the prior: a row dropped out, a row of an earlier time arrived
-    where data age, an earlier row was edited, or the model is another one. It then learns all rows
+    Otherwise it starts again from the prior: a row dropped out or came back, a row of an earlier
+    time arrived where data age, an earlier row was edited, or the model is another one. It then
+    learns all rows
     in one call or, where data age, in one call for each time.
 
     Args:
@@ -69,6 +70,7 @@ class Conditioned:
     def _begin(self) -> None:
         """Hold no row; the posterior is at its prior."""
         self._held, self._now, self._edits = 0, START, self._data.edits
+        self._mask = np.zeros(0, dtype=np.bool_)  # which of the first rows, if `Keep` masks rows
         self.first_round, self.best_reward, self.best_given = math.inf, -math.inf, -math.inf
         # The calls since the last start from the prior: after how many rows it passed to a time.
         # The rows before the first time were learned together, later ones as they had arrived.
@@ -91,16 +93,17 @@ class Conditioned:
         """
         data, keep = self._data, self._keep
         first = keep.first(t) if keep.forgets else keep.stage
-        if first > self.first_round or data.edits != self._edits or self._mapped.moves:
+        stale = first > self.first_round or data.edits != self._edits or self._mapped.moves
+        if stale or (keep.masks and (self._counting(t)[: self._held] != self._mask).any()):
             self._anew(t, time)
             return
         new = data.size - self._held
         if not new:
             self.posterior.rollback()
-        elif arrived is not None and len(arrived[2]) == new and arrived[0] >= first:
+        elif self._is_all(arrived, new, first):
             self._held = data.size
             self._learn(*arrived)
-        elif not self._append(first, data.size):
+        elif not self._append(self._counting(t), data.size):
             self._anew(t, time)
             return
         if self.ages:
@@ -113,27 +116,48 @@ class Conditioned:
             self.posterior = self._make(self.model)
         self._anew(t, time)
 
-    def _append(self, first: float, until: int) -> bool:
+    def _is_all(self, arrived: Arrived | None, new: int, first: float) -> TypeGuard[Arrived]:
+        """Whether what arrived is all that is new, and counts."""
+        if arrived is None or self._keep.masks:
+            return False
+        return len(arrived[2]) == new and arrived[0] >= first
+
+    def _counting(self, t: int) -> NDArray[np.bool_]:
+        """Which rows count, (size,)."""
+        mask = np.zeros(self._data.size, dtype=np.bool_)
+        mask[self._keep.counts(self._data, t)] = True
+        return mask
+
+    def _append(self, counting: NDArray[np.bool_], until: int) -> bool:
         """Learn new arrivals that count; whether that is possible: none is of an earlier time."""
         data, ends = self._data, self._data.ends
         new = ends[bisect_right(ends, self._held) : bisect_right(ends, until)]
         for start, end in pairwise([self._held, *new]):
-            round_ = data.rounds.item(start)
-            if round_ >= first:
+            rows = start + np.flatnonzero(counting[start:end])
+            if len(rows):
                 if self.ages:
                     time = data.times.item(start)
                     if time < self._now:
                         return False
                     self._pass(time)
-                self._learn_rows(round_, slice(start, end))
+                self._learn_rows(data.rounds.item(start), rows)
             self._held = end
+        self._note(counting)
         return True
+
+    def _note(self, counting: NDArray[np.bool_]) -> None:
+        """Note which of the rows were learned."""
+        if self._keep.masks:
+            self._mask = counting[: self._held].copy()
 
     def _anew(self, t: int, time: float, size: int | None = None) -> None:
         """Condition an empty posterior on what counts, also only of the first rows."""
         data = self._data
         size = data.size if size is None else size
-        rows: slice | NDArray[np.intp] = data.since(self._keep.first(t), size)
+        rows = self._keep.counts(data, t)
+        if size < data.size:
+            rows = data.numbers(rows)
+            rows = rows[rows < size]
         if self._mapped.moves:
             self.posterior = self._make(self.model)
         self.posterior.forget()
@@ -150,18 +174,20 @@ class Conditioned:
         if self.ages:
             self._pass(time)
         self._held, self._passed = size, [(size, time)]
+        if self._keep.masks:
+            self._note(self._counting(t))
 
-    def _by_age(self, rows: slice | NDArray[np.intp], time: float) -> NDArray[np.intp]:
+    def _by_age(self, rows: Rows, time: float) -> NDArray[np.intp]:
         """The rows, oldest first, without those that have no effect at a time."""
         times, epsilon = self._data.times, self.model.epsilon
-        every = np.arange(len(times))[rows]
+        every = self._data.numbers(rows)
         every = every[np.argsort(times[every], kind="stable")]
         if self.posterior.ages:
             return every
         age = 2.0 * math.log(GONE) / math.log(1.0 - epsilon) if epsilon < 1.0 else 0.0
         return every[times[every] >= time - 1.0 - age]
 
-    def _hold(self, rows: slice | NDArray[np.intp]) -> bool:
+    def _hold(self, rows: Rows) -> bool:
         """Note what is asked of the rows that the posterior holds; whether there are any."""
         rounds, rewards = self._data.rounds[rows], self._data.rewards[rows]
         if len(rewards):
@@ -169,7 +195,7 @@ class Conditioned:
             self.best_given = float(self.given(rewards).max())
         return len(rewards) > 0
 
-    def _learn_by_time(self, rows: slice | NDArray[np.intp], time: float) -> None:
+    def _learn_by_time(self, rows: Rows, time: float) -> None:
         """Learn rows in one call for each time, oldest first, and let time pass until the last."""
         times, first = np.unique(self._data.times[rows], return_index=True)
         if self.posterior.ages:
@@ -185,9 +211,7 @@ class Conditioned:
             )
             self._now = time
 
-    def _replay(
-        self, rows: slice | NDArray[np.intp], starts: Sequence[int], decays: Sequence[float]
-    ) -> None:
+    def _replay(self, rows: Rows, starts: Sequence[int], decays: Sequence[float]) -> None:
         """Learn rows in parts, with the decay after each; in a box by one factorization."""
         points = self._mapped.coordinates(self._data.points[rows])
         given = self.given(self._data.rewards[rows])
@@ -196,7 +220,7 @@ class Conditioned:
             for (start, end), epsilon in zip(pairwise([*starts, len(given)]), decays, strict=True)
         )
 
-    def _learn_rows(self, round_: float, rows: slice | NDArray[np.intp]) -> None:
+    def _learn_rows(self, round_: float, rows: Rows) -> None:
         data = self._data
         points = self._mapped.coordinates(data.points[rows])
         self._learn(round_, points, data.rewards[rows], data.noise_of(rows))
@@ -237,17 +261,19 @@ class Conditioned:
             self.reset(learned.model, learned.winsorizer)
         else:
             self.reset(learned)
-        data, first = self._data, self._keep.first(t)
+        data = self._data
         passed = [
             (whole(size, "rows", 0, data.size), float(time)) for size, time in state["passed"]
         ]
         if state["drawn"] is not None:
-            self._hold(data.since(first))
+            self._hold(self._keep.counts(data, t))
             self._held, self._passed = data.size, passed
+            self._note(self._counting(t))
             self.posterior.draw_as(state["drawn"])
             return
         self._anew(t, passed[0][1], passed[0][0])
+        counting = self._counting(t)
         for size, time in passed[1:]:
-            self._append(first, size)
+            self._append(counting, size)
             self._pass(time)
-        self._append(first, data.size)
+        self._append(counting, data.size)

@@ -1,4 +1,4 @@
-"""Which of an agent's data count: all, or those of the last rounds.
+"""Which of an agent's data count: all, those of the last rounds, or those of a mask.
 
 How data age that count is said by the model (`epsilon`, `temporal`). Every agent with a posterior
 has the settings `epsilon`, `temporal`, `reset_every` and `window` for this.
@@ -7,6 +7,9 @@ has the settings `epsilon`, `temporal`, `reset_every` and `window` for this.
 import math
 from typing import ClassVar
 
+import numpy as np
+
+from gpbandits_env.agents.data.columns import Data, Rows
 from gpbandits_env.agents.data.part import Part
 from gpbandits_env.arrays import Settings, whole
 from gpbandits_env.errors import InvalidInput
@@ -16,14 +19,20 @@ from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, temporal_from_
 class Keep(Part):
     """All data count, or those since a round at which a new stage began.
 
+    A rule of another kind overrides `first`, if it is one of rounds, or derives from `Masked`.
+
     Attributes:
         stage: the first round that counts; data of earlier rounds are not used for fits either.
         stages: the number of stages that have ended, each of which starts with the given model.
         forgets: whether data of the present stage may stop counting.
+        masks: whether rounds alone do not say what counts.
+        ages: whether the data that count may also age, by ``epsilon`` or ``temporal``.
     """
 
     REMEMBERS: ClassVar[tuple[str, ...]] = ("stage", "stages")
     forgets = False
+    masks: ClassVar[bool] = False
+    ages: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.begin()
@@ -32,11 +41,23 @@ class Keep(Part):
         self.stage, self.stages = -math.inf, 0
 
     def first(self, t: int) -> float:
-        """The first round whose data count when the actions of round t are chosen.
+        """The first round whose data may count when the actions of round t are chosen.
 
-        It never decreases with t.
+        It never decreases with t. Pending actions count from this round on.
         """
         return self.stage
+
+    def counts(self, data: Data, t: int) -> Rows:
+        """The rows that count when the actions of round t are chosen: a slice, or a mask (size,).
+
+        The posterior learns new rows if those that it holds still count and no earlier one does;
+        otherwise it is conditioned anew. Between two calls of `observe`, the rows depend only on t.
+        """
+        return data.since(self.first(t))
+
+    def usable(self, data: Data) -> Rows:
+        """The rows that a fit may use, a slice or a mask: those of the present stage."""
+        return data.since(self.stage)
 
 
 class Restart(Keep):
@@ -88,6 +109,33 @@ class Since(Keep):
 
     def first(self, t: int) -> float:
         return max(self.stage, self.start)
+
+
+class Masked(Keep):
+    """All data count but some rows, which a subclass determines in `observe`.
+
+    A row that is dropped leaves the posterior and the fits; it may be taken back.
+
+    Attributes:
+        dropped: the rows that do not count, by their numbers in `Data`, in any order.
+    """
+
+    REMEMBERS = (*Keep.REMEMBERS, "dropped")
+    forgets = True
+    masks = True
+    ages = True
+
+    def begin(self) -> None:
+        super().begin()
+        self.dropped: list[int] = []
+
+    def counts(self, data: Data, t: int) -> Rows:
+        return self.usable(data)
+
+    def usable(self, data: Data) -> Rows:
+        counting = data.rounds >= self.stage
+        counting[np.array(self.dropped, dtype=np.intp)] = False
+        return counting
 
 
 def drift_of(

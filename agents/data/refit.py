@@ -8,9 +8,8 @@ around the given parameters, and all data are used under the new one.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.agents.data.columns import Data
+from gpbandits_env.agents.data.columns import Data, Rows
 from gpbandits_env.agents.data.keep import Keep, Since
 from gpbandits_env.agents.data.learning import Learning
 from gpbandits_env.agents.data.part import Part
@@ -109,7 +108,7 @@ class Refit(Part):
         self._known += known
         if self.learning.drifts:
             return self._fit_drift(round_) or begins
-        rows = self._data.since(self._keep.stage)
+        rows = self._keep.usable(self._data)
         observations = len(self._data.rewards[rows])
         if not self.due(round_, observations):
             return begins
@@ -127,7 +126,7 @@ class Refit(Part):
             return False
         if self.learned and self.learned[-1]["round"] == now:
             self.learned.pop()
-        rows = self._rows_since(self._keep.stage)
+        rows = self._data.numbers(self._keep.usable(self._data))
         self._fit_rows(now, rows[self._data.rounds[rows] < now + 1.0], 1)
         self._known = known
         return True
@@ -138,8 +137,9 @@ class Refit(Part):
         if round_ % self.learning.every:
             return False
         first = max(round_ - self.learning.window + 1.0, 1.0, keep.stage)
-        rows = self._rows_since(first)
-        rows = rows[data.rounds[rows] % 1.0 == 0.0]  # prior data belong to no round
+        rows = data.numbers(keep.usable(data))
+        rounds = data.rounds[rows]
+        rows = rows[(rounds >= first) & (rounds % 1.0 == 0.0)]  # prior data belong to no round
         rows = rows[np.argsort(data.rounds[rows], kind="stable")]
         # One round carries no information on correlations in time.
         if len(np.unique(data.rounds[rows])) < 2:
@@ -149,10 +149,7 @@ class Refit(Part):
         keep.start = max(keep.start, first)
         return True
 
-    def _rows_since(self, first: float) -> NDArray[np.intp]:
-        return np.arange(self._data.size)[self._data.since(first)]
-
-    def _fit_rows(self, round_: int, rows: slice | NDArray[np.intp], starts: int) -> None:
+    def _fit_rows(self, round_: int, rows: Rows, starts: int) -> None:
         data = self._data
         points = self._mapped.coordinates(data.points[rows])
         times = data.times[rows] - min(0.0, float(data.times.min()))  # some kernels begin at 0
