@@ -23,7 +23,7 @@ from gpbandits_env import agents
 from gpbandits_env.envs.wrappers import Mixture, ResetOptions, ScaledRound
 
 ROUNDS = 20
-MADE = {"grid": [6], "noise_var": 0.05, "max_episode_steps": ROUNDS, "discrete_action": True}
+MADE = {"grid": [6], "noise_var": 0.05, "max_episode_steps": ROUNDS}
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 163_840
 EPISODES = int(sys.argv[2]) if len(sys.argv) > 2 else 400
 

@@ -29,7 +29,7 @@ class Remembered(gym.ObservationWrapper):
 
     def __init__(self, env):
         super().__init__(env)
-        self.arms = int(env.action_space.nvec[0])
+        self.arms = int(env.action_space.n)
         shape = (2 * self.arms + 1,)
         self.observation_space = gym.spaces.Box(-np.inf, np.inf, shape, np.float32)
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, Points, Settings
 from gpbandits_env.domains import Arms
-from gpbandits_env.envs.scene import Scene
+from gpbandits_env.envs.scene import Scene, in_context
 
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 INK, GREY = "#222222", "#8A8A8A"
@@ -37,6 +37,7 @@ LEGEND: Settings = {
     "columnspacing": 1.4,
 }
 DOTS: Settings = {"s": 16, "color": BLUE, "alpha": 0.55, "lw": 0, "zorder": 4}
+FADED = 0.15  # the alpha of readings in another context than the one shown
 RING: Settings = {"facecolor": "none", "edgecolor": VERMILION, "lw": 1.8, "zorder": 6}
 STAR: Settings = {"s": 190, "marker": "*", "color": ORANGE, "edgecolor": INK, "lw": 0.8}
 FINE, COARSE = 400, 64  # points of a curve in a box, and per axis of an image of a box
@@ -67,7 +68,7 @@ def draw(figure: Figure, scene: Scene) -> None:
         _draw_curve(figure, scene, numbered=named or domain.dim > 1)
     else:
         _draw_regret(figure.subplots(), scene)
-    caption = f"round {scene.round:,}   cumulative regret {scene.cumulative:.4g}"
+    caption = f"round {scene.round:,}{in_context(scene)}   cumulative regret {scene.cumulative:.4g}"
     if not scene.round:
         caption = "round 0: no action yet"
     elif not scene.bandit.process.moves:  # otherwise the best action so far means little
@@ -105,7 +106,7 @@ def _draw_curve(figure: Figure, scene: Scene, numbered: bool) -> None:
     style = "steps-mid" if numbered else "default"
     axes.plot(x, function(actions), color=INK, lw=1.6, ls="-", drawstyle=style, label="function")
     if scene.history:
-        axes.scatter(place(scene.actions), scene.rewards, label="readings", **DOTS)
+        _draw_readings(axes, place(scene.actions), scene)
         last = scene.history[-1]
         axes.scatter(place(last.actions), last.rewards, s=52, label="last round", **RING)
     draw_star(axes, place(scene.best), [function.optimum])
@@ -118,6 +119,15 @@ def _draw_curve(figure: Figure, scene: Scene, numbered: bool) -> None:
     unit = f" ({scene.bandit.unit})" if scene.bandit.unit else ""
     axes.set(xlabel="arm" if numbered else "x", ylabel=f"reward{unit}")
     figure.legend(*axes.get_legend_handles_labels(), ncols=6, **LEGEND)
+
+
+def _draw_readings(axes: Axes, x: Array, scene: Scene) -> None:
+    """Draw the readings as dots; those of another context are fainter."""
+    other = scene.elsewhere
+    axes.scatter(x[~other], scene.rewards[~other], label="readings", **DOTS)
+    if other.any():
+        faded = {**DOTS, "alpha": FADED, "label": "in other contexts"}
+        axes.scatter(x[other], scene.rewards[other], **faded)
 
 
 def _draw_regret(axes: Axes, scene: Scene) -> None:

@@ -39,12 +39,23 @@ class Episode:
         seconds: the wall-clock time of the observed evaluations.
     """
 
-    __slots__ = ("_looked_up", "_memo", "_moves", "_round", "inside", "noise", "path", "seconds")
+    __slots__ = (
+        "_contextual",
+        "_looked_up",
+        "_memo",
+        "_moves",
+        "_round",
+        "inside",
+        "noise",
+        "path",
+        "seconds",
+    )
 
     def __init__(self, bandit: Bandit, rng: np.random.Generator) -> None:
         self.path, self.noise = bandit.process.begin(child(rng)), child(rng)
         self.inside = None if self.path.function.noisy is None else child(rng)
         self._looked_up = bandit.problem.domain.finite
+        self._contextual = bandit.problem.contexts is not None
         self._moves, self._round = bandit.process.moves, 1
         self._memo: dict[bytes, float] = {}
         self.seconds = 0.0
@@ -54,6 +65,10 @@ class Episode:
         if self._moves and self._round < round_:
             self.path.advance()
             self._round = round_
+
+    def context(self, t: int) -> Points | None:
+        """The context of round t, (1,) or (1, q); None without contexts."""
+        return self.path.context(t) if self._contextual else None
 
     def values(self, actions: Points, observed: BoolArray | None) -> Array:
         """The noiseless values (m,) of checked actions; those observed (None: all) on the clock."""

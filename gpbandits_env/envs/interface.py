@@ -18,16 +18,26 @@ class Interface:
     Args:
         bandit: what is simulated.
         selective: whether actions can be skipped.
-        discrete: whether an action is the number of one arm instead of an array of one.
+        discrete: whether an action is the number of one arm instead of an array of one; None for
+            wherever a round has one arm.
         delay: see `delays_for`.
     Raises:
-        InvalidInput: an argument is of another type or out of range.
+        InvalidInput: an argument is of another type or out of range; or a discrete action, but
+            several actions per round or a box.
     """
 
-    def __init__(self, bandit: Bandit, selective: bool, discrete: bool, delay: DelaySpec) -> None:
+    def __init__(
+        self, bandit: Bandit, selective: bool, discrete: bool | None, delay: DelaySpec
+    ) -> None:
         self.bandit, self.batch_size = bandit, bandit.problem.batch_size
         self.selective = flag(selective, "selective")
-        self.discrete = flag(discrete, "discrete_action")
+        one_arm = bandit.problem.domain.finite and self.batch_size == 1
+        self.discrete = one_arm if discrete is None else flag(discrete, "discrete_action")
+        if self.discrete and not one_arm:
+            raise InvalidInput(
+                "discrete_action=True needs one arm per round (arms or a grid, and batch_size=1), "
+                f"got actions in {bandit.problem.domain.action_space(self.batch_size)}"
+            )
         self._delays = delays_for(delay)
         # With delays, an observation has an action and a reward for each round of the past.
         self._slots = self.batch_size if not self._delays else self._delays.slots(self.batch_size)
@@ -39,20 +49,9 @@ class Interface:
         return replace(self.bandit.problem, horizon=horizon, max_delay=most)
 
     def action_space(self) -> Space:
-        """A batch of actions, or one arm; if selective, a pair of these and which to observe.
-
-        Raises:
-            InvalidInput: a discrete action, but several actions per round or a box.
-        """
+        """A batch of actions, or one arm; if selective, a pair of these and which to observe."""
         m, domain = self.batch_size, self.bandit.problem.domain
-        space: Space = domain.action_space(m)
-        if self.discrete:
-            if not domain.finite or m > 1:
-                raise InvalidInput(
-                    "discrete_action=True needs one arm per round (arms or a grid, and "
-                    f"batch_size=1), got actions in {space}"
-                )
-            space = spaces.Discrete(domain.size)
+        space: Space = spaces.Discrete(domain.size) if self.discrete else domain.action_space(m)
         return spaces.Tuple((space, spaces.MultiBinary(m))) if self.selective else space
 
     def observation_space(self) -> spaces.Dict:

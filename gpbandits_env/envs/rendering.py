@@ -47,10 +47,11 @@ class Viewer:
         rewards: Array,
         regret: Array,
         observed: NDArray[np.bool_] | None = None,
+        context: Points | None = None,
     ) -> None:
         """Record the observations of a round; the arrays are copied."""
         kept = np.ones(len(actions), dtype=np.bool_) if observed is None else observed
-        self.history.append(ObservedRound(actions[kept], rewards[kept], regret[kept]))
+        self.history.append(ObservedRound(actions[kept], rewards[kept], regret[kept], context))
         if self.bandit.process.moves:
             # Readings of functions of much earlier rounds would be misleading.
             del self.history[:-RECENT]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, IntArray, Points
 from gpbandits_env.envs.bandit import Bandit
@@ -14,11 +14,15 @@ from gpbandits_env.rewards.functions import Function
 
 @dataclass(frozen=True)
 class ObservedRound:
-    """The observations of a round: actions, noisy rewards (k,), regret of each action (k,)."""
+    """The observations of a round: actions, noisy rewards (k,), regret of each action (k,).
+
+    ``context`` is the context of the round, (1,) or (1, q), or None.
+    """
 
     actions: Points
     rewards: Array
     regret: Array
+    context: Points | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,17 @@ class Scene:
         return np.repeat(rounds, [len(each.actions) for each in self.history])
 
     @property
+    def context(self) -> Points | None:
+        """The context of the last round; None without contexts."""
+        return self.history[-1].context if self.history else None
+
+    @property
+    def elsewhere(self) -> NDArray[np.bool_]:
+        """Whether each action that is shown was played in another context than the last."""
+        other = [not np.array_equal(each.context, self.context) for each in self.history]
+        return np.repeat(other, [len(each.actions) for each in self.history])
+
+    @property
     def best(self) -> Points:
         """The best action, as a batch of one."""
         return np.asarray(self.function.best_action)[None]
@@ -97,13 +112,18 @@ def text(scene: Scene) -> str:
     ]
     return " | ".join(
         [
-            f"round {scene.round}",
+            f"round {scene.round}" + in_context(scene),
             *(happened if len(last.actions) else ["nothing observed"]),
             f"cumulative {scene.cumulative:.4g}",
             f"simple {scene.simple:.4g}",
             best,
         ]
     )
+
+
+def in_context(scene: Scene) -> str:
+    """The context of the last round in words; empty without contexts."""
+    return "" if scene.context is None else f" in context {_action(scene.context[0])}"
 
 
 def _action(action: ArrayLike) -> str:

@@ -70,8 +70,9 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         render_mode: None, "ansi" (a line of text), "rgb_array" (a picture), or "human" (a window,
             drawn at each reset and step).
         selective: whether actions can be skipped.
-        discrete_action: whether the action is the number of one arm, in ``Discrete(n)``, instead of
-            an array of one, for libraries that need it. Arrays of one are still accepted.
+        discrete_action: whether the action is the number of one arm, in ``Discrete(n)``; by default
+            wherever a round has one arm. Arrays of one are still accepted. With False the space is
+            that of a batch of one.
         delay: the number of rounds by which rewards are late, or a dict such as
             ``{"least": 2, "most": 20, "lost": 0.1}``; see `Delays`.
 
@@ -89,7 +90,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         bandit: Bandit,
         render_mode: str | None = None,
         selective: bool = False,
-        discrete_action: bool = False,
+        discrete_action: bool | None = None,
         delay: DelaySpec = None,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
@@ -235,7 +236,8 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         if observed is not None:
             rewards[~observed] = 0.0
         if self._viewer is not None:
-            self._viewer.record(actions, rewards, regret, observed)
+            context = episode.context(self._round)
+            self._viewer.record(actions, rewards, regret, observed, context)
             self._refresh_window()
         best = function.best_action
         info = {

@@ -41,7 +41,8 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         render_mode: None, "ansi" or "rgb_array".
         selective: whether actions can be skipped; an action is then a pair (actions, observe),
             (B, m, ...) and (B, m).
-        discrete_action: whether actions are (B,) arms, one for each instance, instead of (B, 1).
+        discrete_action: whether actions are (B,) arms, one for each instance; by default wherever a
+            round has one arm. (B, 1) is still accepted, and with False it is the space.
         delay: the number of rounds by which rewards are late, or their law; see `BanditEnv`.
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value: "NextStep"; "SameStep",
             where the step that ends an episode begins the next one, and the info has the last
@@ -57,7 +58,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
         selective: bool = False,
-        discrete_action: bool = False,
+        discrete_action: bool | None = None,
         delay: DelaySpec = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
@@ -194,7 +195,8 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         for i, viewer in enumerate(self._viewers):
             if stepped[i]:
                 seen = None if observed is None else observed[i]
-                viewer.record(self._actions[i], rewards[i], regret[i], seen)
+                context = self._episodes[i].context(int(self._round[i]))
+                viewer.record(self._actions[i], rewards[i], regret[i], seen, context)
         ended = np.zeros(self.num_envs, dtype=np.bool_)
         truncated = self._round >= self._last
         observation = self._observation()

@@ -10,7 +10,7 @@ MADE = {"id": "gpbandits/StaticGP-v0", "grid": [6], "max_episode_steps": 10}
 
 
 def flat():
-    return FlattenObservation(gym.make(**MADE, discrete_action=True))
+    return FlattenObservation(gym.make(**MADE))
 
 
 def test_dqn_learns(monkeypatch):

@@ -6,7 +6,6 @@ import pytest
 import gpbandits_env  # noqa: F401 (registers the environments)
 
 IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
-IN_BOXES = ("gpbandits/HighDim-v0", "gpbandits/Task-v0")
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +20,7 @@ def test_every_environment_is_made_by_its_id(id):
     from torchrl.envs import GymEnv
     from torchrl.envs.utils import check_env_specs
 
-    env = GymEnv(id, **({} if id in IN_BOXES else {"discrete_action": True}))
+    env = GymEnv(id)
     check_env_specs(env)
     assert env.rollout(3).batch_size == (3,)
 
@@ -34,7 +33,7 @@ def test_dqn_learns():
     from torchrl.objectives import DQNLoss, SoftUpdate
 
     torch.manual_seed(0)
-    made = GymEnv("gpbandits/StaticGP-v0", grid=[6], max_episode_steps=10, discrete_action=True)
+    made = GymEnv("gpbandits/StaticGP-v0", grid=[6], max_episode_steps=10)
     env = TransformedEnv(
         made, Compose(DoubleToFloat(in_keys=["rewards"]), CatTensors(["rewards"], "observation"))
     )

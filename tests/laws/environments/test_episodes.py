@@ -80,7 +80,7 @@ def test_observation_reward_and_info_agree(make, actions_for, case):
         assert (terminated, truncated) == (False, False)
         assert observation in env.observation_space
         assert observation["round"].tolist() == [t]
-        assert np.array_equal(observation["actions"], action)
+        assert np.array_equal(observation["actions"], np.atleast_1d(action))
         assert type(reward) is float
         assert reward == np.add.reduce(observation["rewards"])
         assert np.array_equal(info["regret"], info["optimum"] - info["noiseless_rewards"])
@@ -149,7 +149,7 @@ def test_writing_into_what_was_returned_changes_nothing(make, actions_for, same,
     a, b = make(case), make(case)
     a.reset(seed=5), b.reset(seed=5)
     for action in actions_for(a.action_space, 10):
-        theirs = action.copy()
+        theirs = np.atleast_1d(action).copy()
         x, y = a.step(theirs), b.step(action)
         assert same(x, y)
         theirs[:] = 0
