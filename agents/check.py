@@ -2,6 +2,8 @@
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from traceback import extract_tb, walk_tb
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -50,28 +52,67 @@ def check_agent(
         raise InvalidInput("check_agent tries problems without contexts: leave out contexts")
     named = repr(agent) if isinstance(agent, str) else agent.__name__
     refused: list[GPBanditsError] = []
+    broken: list[LawBroken] = []
+    kept: list[Problem] = []
     for problem in tried:
-
-        def fresh(problem: Problem = problem) -> Agent:
-            return make(agent, problem, seed=7, **settings)
-
+        fresh = partial(make, agent, problem, seed=7, **settings)
         try:
             fresh()
         except InvalidInput as error:
             refused.append(error)
             continue
-        for law in LAWS:
-            try:
-                law(fresh)
-            except Exception as broken:  # the agent may raise anything
-                where = "arms" if problem.domain.finite else "a box"
-                found = broken if isinstance(broken, GPBanditsError) else repr(broken)
-                raise LawBroken(
-                    f"the agent {named} breaks the law {law.__name__} on {where}, with batch size "
-                    f"{problem.batch_size}: {found}"
-                ) from broken
+        try:
+            _keep_all(fresh, named)
+        except LawBroken as error:
+            broken.append(error)
+        else:
+            kept.append(problem)
+    if broken:
+        advice = ""
+        if kept:
+            advice = (
+                f"; it keeps all laws on {' and on '.join(map(_where, kept))}: if it is for these "
+                f"only, give them as problems=[{', '.join(map(_code, kept))}]"
+            )
+        raise LawBroken(f"{broken[0]}{advice}") from broken[0].__cause__
     if len(refused) == len(tried) and refused:
         raise InvalidInput(f"the agent {named} supports none of the problems: {refused[0]}")
+
+
+def _keep_all(fresh: Fresh, named: str) -> None:
+    """Raise `LawBroken` for the first law that is broken."""
+    for law in LAWS:
+        try:
+            law(fresh)
+        except Exception as broken:  # the agent may raise anything
+            found = broken if isinstance(broken, GPBanditsError) else repr(broken)
+            raise LawBroken(
+                f"the agent {named} breaks the law {law.__name__} on {_where(fresh().problem)}: "
+                f"{found}{_line(broken, type(fresh()).__module__)}"
+            ) from broken
+
+
+def _where(problem: Problem) -> str:
+    kind = "arms" if problem.domain.finite else "a box"
+    return f"{kind}, with batch size {problem.batch_size}"
+
+
+def _code(problem: Problem) -> str:
+    """The code that makes a problem like one of `usual_problems`."""
+    domain = "Arms.grid((6, 5))" if problem.domain.finite else "Box([-1, 0], [1, 3])"
+    return f"Problem({domain}, SquaredExponential(0.3), 0.05, {problem.batch_size})"
+
+
+def _line(error: Exception, module: str) -> str:
+    """The last line in the module of the agent on the way to an error; empty if there is none."""
+    own = [
+        frame
+        for (place, _), frame in zip(
+            walk_tb(error.__traceback__), extract_tb(error.__traceback__), strict=True
+        )
+        if place.f_globals.get("__name__") == module
+    ]
+    return f" ({own[-1].filename}, line {own[-1].lineno}: {own[-1].line})" if own else ""
 
 
 def usual_problems() -> list[Problem]:

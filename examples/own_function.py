@@ -5,8 +5,7 @@ Run: python examples/own_function.py (the last part needs the extra optuna)
 
 import math
 
-from gpbandits_env import agents
-from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
+from gpbandits_env import Campaign, Choice, Integer, Real, agents
 from gpbandits_env.errors import MissingExtra
 
 
@@ -27,9 +26,9 @@ for _ in range(12):
     workers = campaign.ask(3)  # three at a time; each keeps away from the others
     for suggestion in reversed(workers):  # they come back in any order
         if suggestion.id == 7:
-            campaign.fail(suggestion.id, "out of memory")
+            campaign.fail(suggestion, "out of memory")
         else:
-            campaign.tell(suggestion.id, loss(**suggestion.params))
+            campaign.tell(suggestion, loss(**suggestion.params))
 print("campaign", campaign.best.params, f"{campaign.best.value:.4f}")
 
 try:

@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gpbandits_env.agents import Campaign as Campaign
     from gpbandits_env.agents import maximize as maximize
     from gpbandits_env.agents import minimize as minimize
+    from gpbandits_env.agents.optimize import Categorical as Categorical
+    from gpbandits_env.agents.optimize import Choice as Choice
+    from gpbandits_env.agents.optimize import Integer as Integer
+    from gpbandits_env.agents.optimize import Real as Real
     from gpbandits_env.domains import Arms as Arms
     from gpbandits_env.domains import Box as Box
     from gpbandits_env.gp.kernels import Empirical as Empirical
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
     from gpbandits_env.gp.kernels import Matern52 as Matern52
     from gpbandits_env.gp.kernels import SquaredExponential as SquaredExponential
     from gpbandits_env.problem import Problem as Problem
+    from gpbandits_env.rewards.functions import benchmark_function as benchmark_function
 
 _root = Path(__file__).resolve().parent.parent
 if (_root / "pyproject.toml").exists() and (_root / "agents").is_dir():
@@ -32,8 +38,10 @@ _EXPORTS = {
     **dict.fromkeys(("Arms", "Box"), "domains"),
     **dict.fromkeys(("Empirical", "Linear", "Matern", "Matern12", "Matern32"), "gp.kernels"),
     **dict.fromkeys(("Matern52", "SquaredExponential"), "gp.kernels"),
-    **dict.fromkeys(("maximize", "minimize"), "agents"),
+    **dict.fromkeys(("Campaign", "maximize", "minimize"), "agents"),
+    **dict.fromkeys(("Categorical", "Choice", "Integer", "Real"), "agents.optimize"),
     "Problem": "problem",
+    "benchmark_function": "rewards.functions",
 }
 
 

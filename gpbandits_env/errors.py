@@ -105,15 +105,24 @@ def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
     )
 
 
+# Of more known names than this, an error lists the five nearest.
+FEW = 8
+
+
 def _nearest(name: object, known: Iterable[str], hint: str = "") -> str:
-    """The known names that resemble ``name``, and the hint or all known names."""
+    """The known names that resemble ``name``; the hint, or all known names if they are few."""
     names = sorted(known)
     lower = {one.lower(): one for one in names}
     word = name[:100].lower() if isinstance(name, str) else ""
     close = [word] if word in lower else get_close_matches(word, lower, n=3, cutoff=0.5)
     near = [lower[one] for one in close]
     guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return guess + (f" ({hint})" if hint else f" (known: {', '.join(names)})")
+    if hint:
+        return f"{guess} ({hint})"
+    if len(names) <= FEW:
+        return f"{guess} (known: {', '.join(names)})"
+    five = [lower[one] for one in get_close_matches(word, lower, n=5, cutoff=0.0)]
+    return f"{guess} (the nearest of {len(names)}: {', '.join(five)})"
 
 
 def one_of(word: object, known: Iterable[str], kind: str, hint: str = "") -> str:

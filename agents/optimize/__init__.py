@@ -2,10 +2,11 @@
 
 campaign = Campaign({"rate": Real(1e-4, 1.0, log=True), "depth": Integer(1, 8)}, seed=0)
 suggestion, = campaign.ask()
-campaign.tell(suggestion.id, train(**suggestion.params))
+campaign.tell(suggestion, train(**suggestion.params))
 """
 
 from gpbandits_env.agents.optimize.campaign import Campaign as Campaign
+from gpbandits_env.agents.optimize.dimensions import Categorical as Categorical
 from gpbandits_env.agents.optimize.dimensions import Choice as Choice
 from gpbandits_env.agents.optimize.dimensions import Dimension as Dimension
 from gpbandits_env.agents.optimize.dimensions import Integer as Integer

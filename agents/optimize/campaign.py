@@ -151,7 +151,7 @@ class Campaign(CampaignQueries):
 
     def tell(
         self,
-        id: int,
+        id: int | Suggestion | Record,
         value: float,
         *,
         noise: float | None = None,
@@ -161,7 +161,7 @@ class Campaign(CampaignQueries):
         """Report the value of a pending evaluation.
 
         Args:
-            id: the id of the suggestion.
+            id: the suggestion, or its id.
             value: the measured value, noisy and in any unit. NaN or the infinity of the worst
                 value (-inf when maximizing, inf when minimizing) means that it failed.
             noise: the standard deviation of the noise of this value, if it is known and differs
@@ -177,7 +177,7 @@ class Campaign(CampaignQueries):
         record = self._measured(self._log.pending(id), value, constraints, noise)
         return self._close([record], time, counts=True)[0]
 
-    def fail(self, id: int, reason: str = "") -> Record:
+    def fail(self, id: int | Suggestion | Record, reason: str = "") -> Record:
         """Record that a pending evaluation failed; the agent observes nothing."""
         record = replace(self._log.pending(id), status="failed", reason=str(reason))
         return self._close([record])[0]
@@ -225,7 +225,12 @@ class Campaign(CampaignQueries):
         return self._close(list(map(self._measured, new, told, limits, sds)))
 
     def correct(
-        self, id: int, value: float, *, noise: float | None = None, constraints: Limits = None
+        self,
+        id: int | Suggestion | Record,
+        value: float,
+        *,
+        noise: float | None = None,
+        constraints: Limits = None,
     ) -> Record:
         """Replace the value of an evaluation that is done or failed; the agent learns all anew.
 
@@ -234,7 +239,7 @@ class Campaign(CampaignQueries):
         that of telling all values.
 
         Args:
-            id: the id of the evaluation.
+            id: the evaluation, its suggestion, or its id.
             value: the right value, as in `tell`; NaN means that the evaluation failed.
             noise: the standard deviation of its noise; by default the one told before.
             constraints: the right values of the constraints; by default those told before.

@@ -3,14 +3,14 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from gpbandits_env.agents.optimize.inputs import number
 from gpbandits_env.arrays import MOST, Array, flag, listed, whole
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.specs import Family
 
 # The values of all or some dimensions by name.
@@ -67,8 +67,11 @@ class NumberRange(Dimension):
     low: float
     high: float
     log: bool = False
+    prior: InitVar[str | None] = field(default=None, kw_only=True)
 
-    def _set_ends(self, low: float, high: float) -> None:
+    def _set_ends(self, low: float, high: float, prior: str | None) -> None:
+        if prior is not None:
+            object.__setattr__(self, "log", _is_log(prior, self.log))
         if not low < high or (flag(self.log, "log") and low <= 0):
             above = " and above 0 on a logarithmic scale" if self.log else ""
             only = "; leave out a dimension with a single value" if low == high else ""
@@ -98,13 +101,14 @@ class Real(NumberRange):
         low: the lower end.
         high: the upper end, above ``low``.
         log: whether the scale is logarithmic.
+        prior: the same as in scikit-optimize: "log-uniform" for log=True, "uniform" for False.
     Raises:
         InvalidInput: the ends are not finite, low is not below high, or low is not above 0 on a
             logarithmic scale.
     """
 
-    def __post_init__(self) -> None:
-        self._set_ends(number(self.low, "low"), number(self.high, "high"))
+    def __post_init__(self, prior: str | None) -> None:
+        self._set_ends(number(self.low, "low"), number(self.high, "high"), prior)
 
     def check(self, value: float) -> float:
         given = number(value, "a value")
@@ -127,6 +131,7 @@ class Integer(NumberRange):
         low: the smallest value.
         high: the largest value, above ``low``.
         log: whether the scale is logarithmic.
+        prior: as in `Real`.
     Raises:
         InvalidInput: as in `Real`, or an end is not an integer.
     """
@@ -134,9 +139,11 @@ class Integer(NumberRange):
     low: int
     high: int
 
-    def __post_init__(self) -> None:
-        ends = (self.low, self.high)
-        self._set_ends(*(whole(end, "the end of an integer dimension", -MOST) for end in ends))
+    def __post_init__(self, prior: str | None) -> None:
+        low, high = (
+            whole(end, "the end of an integer dimension", -MOST) for end in (self.low, self.high)
+        )
+        self._set_ends(low, high, prior)
 
     @property
     def size(self) -> int:
@@ -216,6 +223,18 @@ class Choice(Dimension):
         """The index of an option; 1, 1.0 and True are three different options."""
         same = (i for i, o in enumerate(self.options) if type(o) is type(value) and o == value)
         return next(same, None)
+
+
+Categorical = Choice  # the name in scikit-optimize
+
+
+def _is_log(prior: object, log: object) -> bool:
+    """Whether a prior of scikit-optimize is logarithmic."""
+    known = {"uniform": False, "log-uniform": True}
+    found = known[one_of(prior, known, "prior")]
+    if log is True and not found:
+        raise InvalidInput("log=True and prior='uniform' exclude each other: leave out one")
+    return found
 
 
 def _own(option: object) -> object:

@@ -224,8 +224,7 @@ def _check_settings(call: str, agent: str, settings: Settings) -> None:
     known = {*settings_of(agent), *OVERRIDES} - {"batch_size"}
     for key in settings:
         if key not in known:
-            hint = f"arguments: {', '.join(own)}; settings of {agent!r}: {', '.join(sorted(known))}"
-            raise unknown(f"argument of {call}", key, [*own, *known], hint, ELSEWHERE.get(key))
+            raise unknown(f"argument of {call}", key, [*own, *known], meant=ELSEWHERE.get(key))
 
 
 def _known(

@@ -7,6 +7,7 @@ study.optimize(objective, n_trials=50)
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ try:
     from optuna import distributions as kinds
     from optuna.distributions import BaseDistribution
     from optuna.samplers import BaseSampler, RandomSampler
+    from optuna.samplers._base import _process_constraints_after_trial
     from optuna.search_space import IntersectionSearchSpace
     from optuna.trial import FrozenTrial, TrialState
 except ImportError:
@@ -43,6 +45,10 @@ class GPBanditsSampler(BaseSampler):
         agent: a registered agent with a Gaussian-process posterior.
         seed: the seed of all randomness.
         n_initial: the number of trials drawn at random before the agent chooses, at least 1.
+        constraints_func: the constraints of a finished trial, as in Optuna's own samplers: a
+            function that takes the trial and returns numbers, which are at most 0 where the
+            constraints hold. Constraints that the objective sets by ``trial.set_constraint`` are
+            used without it. See `Campaign`.
         settings: the settings of the agent, and noise and failures; see `Campaign`.
     Raises:
         UnknownName: there is no such agent or setting.
@@ -52,9 +58,16 @@ class GPBanditsSampler(BaseSampler):
     """
 
     def __init__(
-        self, agent: str = "ei", *, seed: int | None = None, n_initial: int = 10, **settings: Any
+        self,
+        agent: str = "ei",
+        *,
+        seed: int | None = None,
+        n_initial: int = 10,
+        constraints_func: "Callable[[FrozenTrial], Sequence[float]] | None" = None,
+        **settings: Any,
     ) -> None:
         self._agent, self._settings = agent, settings
+        self._constraints_func = constraints_func
         self._n_initial = whole(n_initial, "n_initial")
         _check_anywhere(agent, settings)
         self._rng = np.random.default_rng(None if seed is None else whole(seed, "seed", 0, None))
@@ -92,6 +105,7 @@ class GPBanditsSampler(BaseSampler):
             maximize=study.direction == optuna.study.StudyDirection.MAXIMIZE,
             seed=0 if early else int(self._rng.integers(2**53)),
             n_initial=0,
+            constraints=dict.fromkeys(chain.from_iterable(map(_limits, trials)), 0.0),
             **self._settings,
         )
         if early:
@@ -110,17 +124,36 @@ class GPBanditsSampler(BaseSampler):
         """A uniformly random value of one parameter."""
         return self._random.sample_independent(study, trial, param_name, param_distribution)
 
+    def after_trial(
+        self,
+        study: "optuna.Study",
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """Keep the values of ``constraints_func`` with the trial."""
+        if self._constraints_func is not None:
+            _process_constraints_after_trial(self._constraints_func, study, trial, state)
+
     def reseed_rng(self) -> None:
         """Reseed the generator, as Optuna requires of each of several workers."""
         self._rng = np.random.default_rng()
         self._random.reseed_rng()
 
 
+def _limits(trial: FrozenTrial) -> dict[str, float]:
+    """The values of the constraints of a trial by name; Optuna below 5 keeps them in a list."""
+    told = getattr(trial, "constraints", None)
+    if told is None:
+        told = {str(i): c for i, c in enumerate(trial.system_attrs.get("constraints") or ())}
+    return dict(told)
+
+
 def _check_anywhere(agent: str, settings: Settings) -> None:
     """Raise an error if the settings fit neither continuous parameters nor few combinations."""
     for name in ("maximize", "file", "constraints"):
         if name in settings:
-            raise InvalidInput(f"leave out {name}: the study determines it, without constraints")
+            raise InvalidInput(f"leave out {name}: the study and constraints_func determine it")
     dim = 2
     if "kernel" in settings:  # several lengthscales determine the number of parameters
         dim = kernel_from_dict(settings["kernel"]).dim or 1
@@ -137,7 +170,8 @@ def _tell(
     campaign: Campaign, parameters: "Mapping[str, _Parameter]", trials: Sequence[FrozenTrial]
 ) -> None:
     """Pass all finished and failed trials to a campaign first, then the running ones."""
-    known, values, running = [], [], []
+    known, values, limits, running = [], [], [], []
+    names = campaign.snapshot()["constraints"]
     for t in trials:
         if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):
             continue
@@ -154,7 +188,8 @@ def _tell(
             value = np.nan
         known.append(params)
         values.append(value)
-    campaign.observe_all(known, values)
+        limits.append({name: _limits(t).get(name, np.nan) for name in names})
+    campaign.observe_all(known, values, limits)
     for params in running:
         campaign.expect(params)
 

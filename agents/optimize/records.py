@@ -98,9 +98,9 @@ class CampaignLog:
         self.records[record.id : record.id + 1] = [record]
         return record
 
-    def pending(self, id: int) -> Record:
-        """The pending record with an id; raises `InvalidInput` if there is none."""
-        index = whole(id, "id", 0)
+    def pending(self, id: "int | Suggestion | Record") -> Record:
+        """The pending record of an id or a suggestion; raises `InvalidInput` if there is none."""
+        index = _id_of(id)
         if index >= len(self.records) or self.records[index].status != "pending":
             known = [record.id for record in self.of("pending")]
             ended = index < len(self.records)
@@ -110,9 +110,9 @@ class CampaignLog:
             )
         return self.records[index]
 
-    def ended(self, id: int) -> Record:
-        """The record with an id that is done or failed; raises `InvalidInput` if there is none."""
-        index = whole(id, "id", 0)
+    def ended(self, id: "int | Suggestion | Record") -> Record:
+        """The record of an id that is done or failed; raises `InvalidInput` if there is none."""
+        index = _id_of(id)
         if index >= len(self.records) or self.records[index].status == "pending":
             raise InvalidInput(f"no evaluation with id {index} is done or failed: use tell")
         return self.records[index]
@@ -294,3 +294,15 @@ class CampaignLog:
             return replace(record, params=self._space.check(record.params))
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"record {index}: {error}, in {shown(fields)}") from None
+
+
+def _id_of(given: Any) -> int:
+    """The id of a suggestion or a record, or the id itself."""
+    if isinstance(given, (Suggestion, Record)):
+        return given.id
+    if isinstance(given, (Mapping, list, tuple, np.ndarray)):
+        raise InvalidInput(
+            f"an evaluation is named by its suggestion or its id, got {shown(given)}: "
+            "observe(params, value) takes parameters"
+        )
+    return whole(given, "id", 0)

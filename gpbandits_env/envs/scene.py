@@ -70,7 +70,11 @@ class Scene:
     @property
     def elsewhere(self) -> NDArray[np.bool_]:
         """Whether each action that is shown was played in another context than the last."""
-        other = [not np.array_equal(each.context, self.context) for each in self.history]
+        here = np.zeros(0) if self.context is None else self.context
+        other = [
+            each.context is not None and not np.array_equal(each.context, here)
+            for each in self.history
+        ]
         return np.repeat(other, [len(each.actions) for each in self.history])
 
     @property

@@ -160,7 +160,7 @@ class Kernel(Parametric, ABC):
                 cure = "implement its method spectral_scales(rng, count), or frequencies, or "
         raise InvalidInput(
             f"the kernel {self.type_name!r} has no {known}: {cure}use arms or a grid instead of a "
-            "box"
+            "box, or give the agent candidates=500 or search='round', which need none"
         )
 
     def to_dict(self) -> Plain:

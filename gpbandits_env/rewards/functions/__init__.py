@@ -4,6 +4,7 @@ from gpbandits_env.rewards.functions.analytic import AnalyticProcess as Analytic
 from gpbandits_env.rewards.functions.catalogue import TEST_FUNCTIONS as TEST_FUNCTIONS
 from gpbandits_env.rewards.functions.catalogue import TestFunction as TestFunction
 from gpbandits_env.rewards.functions.catalogue import add_test_function as add_test_function
+from gpbandits_env.rewards.functions.catalogue import benchmark_function as benchmark_function
 from gpbandits_env.rewards.functions.context import ContextProcess as ContextProcess
 from gpbandits_env.rewards.functions.context import Contexts as Contexts
 from gpbandits_env.rewards.functions.function import ArmFunction as ArmFunction

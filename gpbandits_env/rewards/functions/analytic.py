@@ -85,7 +85,7 @@ class AnalyticProcess(RewardProcess):
         shift: bool | ArrayLike = False,
     ) -> None:
         given = function_named(name)
-        self._formula, self._least, self._cube = given.formula, given.least, cube
+        self._formula, self._least, self._cube = given.formula, given.lowest, cube
         self.motion, self.moves = motion, motion is not None
         places, wanted = _wanted(active)
         if cube:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, finite_array, flag, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.rewards.functions import formulas as f
@@ -24,7 +26,8 @@ class TestFunction:
         high: the upper end of the usual domain.
         best: a maximizer: a number for all coordinates, an array (d,), or a function ``best(d)``.
         maximum: the value at the maximizer, or a function ``maximum(d)``.
-        least: ``least(d, b)`` is a lower bound on all values where all |x_i| <= b.
+        least: a lower bound on all values, or a function: ``least(d, b)`` is one on those where all
+            |x_i| <= b.
         dim: the number of coordinates; None for any.
         everywhere: whether ``maximum`` bounds the formula in all of R^d. If not, a point outside
             the usual domain has the value of the nearest point inside.
@@ -37,7 +40,7 @@ class TestFunction:
     high: float | tuple[float, ...]
     best: float | tuple[float, ...] | Callable[[int], Array]
     maximum: float | Callable[[int], float]
-    least: Callable[[int, float], float]
+    least: float | Callable[[int, float], float]
     dim: int | None = None
     everywhere: bool = True
 
@@ -53,6 +56,10 @@ class TestFunction:
     def peak(self, dim: int) -> float:
         """The maximum."""
         return float(self.maximum(dim) if callable(self.maximum) else self.maximum)
+
+    def lowest(self, dim: int, reach: float) -> float:
+        """A lower bound on all values where all |x_i| <= ``reach``."""
+        return float(self.least(dim, reach) if callable(self.least) else self.least)
 
 
 TEST_FUNCTIONS: dict[str, TestFunction] = {
@@ -152,7 +159,7 @@ def add_test_function(name: str, function: TestFunction) -> None:
         raise InvalidInput(f"{name!r} is {top!r} at its maximizer, but its maximum is {stated!r}")
     box = function.box(dim)
     points = box.sample(np.random.default_rng(0), 256)
-    least = function.least(dim, float(np.abs(box.span).max()))
+    least = function.lowest(dim, float(np.abs(box.span).max()))
     for point, value in zip(points.tolist(), function.formula(points).tolist(), strict=True):
         if not least - slack <= value <= stated + slack:
             raise InvalidInput(
@@ -174,3 +181,60 @@ def dimension(name: str, *dims: int | None) -> int:
     if any(d != size for d in wanted):
         raise InvalidInput(f"{name!r} has {given.dim or 'any'} dimensions, got {wanted[1:]}")
     return size
+
+
+@dataclass(frozen=True, eq=False)
+class BenchmarkFunction:
+    """A test function that is called with a point, as an optimizer calls it.
+
+    Attributes:
+        name: its name.
+        bounds: a pair (low, high) for each coordinate: the usual domain.
+        x_best: an optimal point (d,).
+        optimum: the value there: the minimum, or the maximum if ``maximize``.
+        maximize: whether it is to be maximized.
+    """
+
+    name: str
+    bounds: list[tuple[float, float]]
+    x_best: Array
+    optimum: float
+    maximize: bool
+
+    def __call__(self, x: ArrayLike) -> Any:
+        """The value at a point (d,), a float; or the values (n,) at points (n, d).
+
+        Raises:
+            InvalidInput: the points have another shape, or are not finite.
+        """
+        points = finite_array(x, "x")
+        if points.ndim not in (1, 2) or points.shape[-1] != len(self.bounds):
+            d = len(self.bounds)
+            raise InvalidInput(f"x must have shape ({d},) or (n, {d}), got {points.shape}")
+        values = function_named(self.name).formula(np.atleast_2d(points))
+        values = values if self.maximize else 0.0 - values
+        return values if points.ndim == 2 else float(values[0])
+
+
+def benchmark_function(
+    name: str, dim: int | None = None, *, maximize: bool = False
+) -> BenchmarkFunction:
+    """A test function with its bounds and its optimum, for `minimize` and for comparisons.
+
+        f = benchmark_function("hartmann-6")
+        found = minimize(f, f.bounds, n_calls=40, seed=0)
+        print(found.fun - f.optimum)
+
+    Args:
+        name: one of `TEST_FUNCTIONS`; ``gpbandits tasks`` lists them.
+        dim: the number of coordinates, for functions of any dimension; by default 2.
+        maximize: whether it is to be maximized. The functions of this library are; by default their
+            negatives are returned, as in the literature.
+    Raises:
+        UnknownName: there is no such function.
+        InvalidInput: the function does not have this dimension.
+    """
+    given, size = function_named(name), dimension(name, dim)
+    bounds = [(low, high) for low, high in given.box(size).span.T.tolist()]
+    optimum = given.peak(size) if flag(maximize, "maximize") else 0.0 - given.peak(size)
+    return BenchmarkFunction(name, bounds, given.maximizer(size), optimum, maximize)

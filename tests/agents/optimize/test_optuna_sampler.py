@@ -141,3 +141,26 @@ def test_all_values_of_a_range_with_a_step_can_be_suggested(low):
         values = [parameter.outside(n) for n in parameter.dimension.values()]
         assert all(map(own._contains, values))
         assert values == pytest.approx([(low + n) / 10 for n in range(count + 1)])
+
+
+@pytest.mark.parametrize("told", ["constraints_func", "set_constraint"])
+def test_constraints_of_a_study_are_learned(told):
+    """The minimum where x + y >= 1 is 0.5; random trials of the same number are far from it."""
+    if told == "set_constraint" and not hasattr(optuna.trial.Trial, "set_constraint"):
+        pytest.skip("from Optuna 5 on")
+
+    def objective(trial):
+        x, y = trial.suggest_float("x", -5, 5), trial.suggest_float("y", -5, 5)
+        if told == "set_constraint":
+            trial.set_constraint("sum", 1.0 - x - y)
+        else:
+            trial.set_user_attr("slack", [1.0 - x - y])
+        return x**2 + y**2
+
+    own = {"constraints_func": lambda trial: trial.user_attrs["slack"]}
+    settings = own if told == "constraints_func" else {}
+    study = optuna.create_study(sampler=GPBanditsSampler(seed=0, n_initial=5, **settings))
+    study.optimize(objective, n_trials=25)
+    best = study.best_trial
+    assert best.params["x"] + best.params["y"] >= 1.0
+    assert 0.5 - 1e-9 <= best.value < 0.55
