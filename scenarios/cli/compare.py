@@ -14,7 +14,7 @@ from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.comparison_plot import figure
 from gpbandits_env.scenarios.reporting.style import write
-from gpbandits_env.scenarios.reporting.tables import aligned, text
+from gpbandits_env.scenarios.reporting.tables import aligned, booktabs, text
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.comparison import (
     REFERENCE,
@@ -132,30 +132,20 @@ def latex_table(suite: Suite, title: str) -> str:
     }
     wins = {s.label: sum(t.better == s.label for t in suite.tests) for s in suite.agents}
     rows = [
-        rf"{_escaped(s.label)} & {s.rank:.2f} & {s.score.value:.3f} & "
-        rf"[{s.score.low:.3f}, {s.score.high:.3f}] & {wins[s.label]} & {losses[s.label]} \\"
+        [
+            *(s.label, f"{s.rank:.2f}", f"{s.score.value:.3f}"),
+            *(f"[{s.score.low:.3f}, {s.score.high:.3f}]", str(wins[s.label]), str(losses[s.label])),
+        ]
         for s in suite.agents
     ]
     trials = max((t.trials for t in suite.tests), default=0)
     caption = (
         f"{counted(len(suite.scenarios), 'scenario')}, {title}: mean rank; interquartile mean of "
-        "the scores with its 95\\% bootstrap interval; agents with significantly higher and lower "
+        "the scores with its 95% bootstrap interval; agents with significantly higher and lower "
         f"regret (stratified signed-rank test over {trials} paired trials, Holm's adjustment, "
-        "5\\%). Computed with gpbandits-env."
+        "5%). Computed with gpbandits-env."
     )
-    return "\n".join(
-        [
-            r"\begin{table}", r"\centering", rf"\caption{{{caption}}}",
-            r"\begin{tabular}{lrrlrr}", r"\toprule",
-            r"agent & rank & score & interval & beats & loses to \\", r"\midrule",
-            *rows,
-            r"\bottomrule", r"\end{tabular}", r"\end{table}",
-        ]
-    )  # fmt: skip
-
-
-def _escaped(label: str) -> str:
-    return "".join(f"\\{c}" if c in "_&%#$" else c for c in label)
+    return booktabs(caption, ["agent", "rank", "score", "interval", "beats", "loses to"], rows)
 
 
 @click.command()

@@ -1,6 +1,5 @@
 """Results as one web page that contains everything: tables, plots and settings."""
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ from gpbandits_env.arrays import Plain
 from gpbandits_env.display import counted
 from gpbandits_env.files import check_output, write_text
 from gpbandits_env.scenarios.metrics import KNOWN
-from gpbandits_env.scenarios.reporting.plots import plot
+from gpbandits_env.scenarios.reporting.plots import figure
+from gpbandits_env.scenarios.reporting.style import inline
 from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
 from gpbandits_env.scenarios.results.report import CellReport, Report, report
 from gpbandits_env.scenarios.results.store import Store
@@ -28,14 +28,8 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
     With several studies, a summary of all of them comes first.
     """
     studies = [_study(Path(path), metric) for path in paths]
-    templates = Environment(
-        loader=PackageLoader(__package__, "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return templates.get_template("page.html").render(
+    return render(
+        "page.html",
         title=f"{len(studies)} studies" if len(studies) > 1 else studies[0]["title"],
         studies=studies,
         summary=[_summary(s["found"], cell) for s in studies for cell in s["found"].cells],
@@ -46,6 +40,19 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
     )
 
 
+def render(name: str, **values: Any) -> str:
+    """A page from its template in this folder."""
+    templates = Environment(
+        loader=PackageLoader(__package__, "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # What stands before the document is the white space of imports.
+    return templates.get_template(name).render(values).lstrip()
+
+
 def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = None) -> Path:
     """Write the page of some results files, which it must not replace."""
     reads = [Path(path) for path in paths]
@@ -54,10 +61,8 @@ def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = No
 
 
 def _study(path: Path, metric: str | None) -> Plain:
-    with Store.open(path) as store, tempfile.TemporaryDirectory() as folder:
+    with Store.open(path) as store:
         found = report(store, metric)
-        (file,) = plot(store, Path(folder) / "plot", suffixes=(".svg",))
-        picture = file.read_text(encoding="utf-8")
         said = environments_of(store)
         # What all cells have in common is said once.
         common = {k: v for k, v in said[0].items() if all(other.get(k) == v for other in said)}
@@ -69,8 +74,7 @@ def _study(path: Path, metric: str | None) -> Plain:
             "common": common,
             "own": [{k: v for k, v in e.items() if k not in common} for e in said],
             "agents": _agents(found.scenario),
-            # To stand in a page, without the XML declaration and document type.
-            "plot": picture[picture.index("<svg") :],
+            "plot": inline(figure(store)),
             "versions": store.meta("versions"),
             "processor": store.meta("machine").get("processor", ""),
         }

@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from io import StringIO
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -182,6 +183,14 @@ def write(
             dates = {"Date": None} if file.suffix == ".svg" else {}
             figure.savefig(part, format=file.suffix[1:], dpi=160, metadata=dates)
     return files
+
+
+def inline(figure: "Figure") -> str:
+    """A figure as SVG to stand in a page, without the XML declaration and document type."""
+    with house_style(), StringIO() as text:
+        figure.savefig(text, format="svg", metadata={"Date": None})
+        written = text.getvalue()
+    return written[written.index("<svg") :]
 
 
 def _spell_out(figure: "Figure") -> None:

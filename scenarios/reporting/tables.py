@@ -30,6 +30,28 @@ def markdown(
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (head, rule, *rows))
 
 
+def booktabs(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table for LaTeX, which needs the package booktabs; the first column is on the left."""
+    lines = [" & ".join(map(_in_latex, row)) + r" \\" for row in (head, *rows)]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_in_latex(caption)}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+            *(r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"),
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _in_latex(words: str) -> str:
+    """Words in which no character has a meaning in LaTeX."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(c, f"\\{c}" if c in "_&%#${}" else c) for c in words)
+
+
 def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
     head, rows = rows_of(cell, metrics)
     lines = [words(cell.params)] if cell.params else []

@@ -66,7 +66,7 @@ def interquartile_mean(samples: Sequence[Array]) -> Array:
     """
     values = np.concatenate(samples, axis=1)
     weights = np.concatenate([np.full(s.shape[1], 1 / s.shape[1] / len(samples)) for s in samples])
-    order = np.argsort(values, axis=1, kind="stable")
+    order = np.argsort(values, axis=1)
     above = np.cumsum(weights[order], axis=1)
     kept = np.clip(above, 0.25, 0.75) - np.clip(above - weights[order], 0.25, 0.75)
     return (np.take_along_axis(values, order, axis=1) * kept).sum(axis=1) / kept.sum(axis=1)

@@ -107,9 +107,10 @@ class Card(Displayed):
         problems: the newcomer on each of its problems.
         tags: tag -> the newcomer's score on its problems, and their number.
         ranking: critical differences over problems that all its agents play; None for too few.
-        profiles: agent -> (3, LIMITS) the share of trials at or below each score, with its band.
+        profiles: (3, LIMITS) the share of trials of each agent in ``shown`` at or below each score,
+            with its band.
         rounds: the rounds of runtime profiles.
-        runtimes: agent -> the share of problem x trial x target reached after these rounds.
+        runtimes: the share of problem x trial x target that these reach in so many rounds.
         notes: what is absent, and what scores mean where something is absent.
     """
 
@@ -138,10 +139,8 @@ class Card(Displayed):
 
     @property
     def shown(self) -> list[str]:
-        """The agents of pictures: the newcomer, the three best others, and random."""
-        best = [a.label for a in self.agents if a.label not in (self.newcomer, ORACLE, RANDOM)]
-        there = [RANDOM] if any(a.label == RANDOM for a in self.agents) else []
-        return list(dict.fromkeys([self.newcomer, *best[:3], *there]))
+        """The agents of pictures."""
+        return list(self.profiles)
 
     @property
     def method(self) -> str:
@@ -170,7 +169,8 @@ class Card(Displayed):
             said = ["", "", ""]
             if test is not None:
                 verdict = {self.newcomer: "higher", "": "no difference"}.get(test.better, "lower")
-                said = [f"{test.effect:+.2f}", f"{test.p:.2g}", verdict]
+                p = f"{test.p:.2g}" if test.p >= 0.001 else "< 0.001"
+                said = [f"{test.effect:+.2f}", p, verdict]
             rows.append(
                 [agent.label, str(agent.problems), str(agent.score), *said, duration(agent.seconds)]
             )
@@ -241,6 +241,7 @@ def card(
     pairs = [(newcomer, rival, _differences(own, by[rival])) for rival in rivals]
     scored = {label: scores_of(rows, scales) for label, rows in by.items()}
     scored = {label: found for label, found in scored.items() if found}
+    shown = _shown(agents, newcomer) if newcomer in scored else []
     last = max((row.rounds[-1] for row in own.values()), default=1)
     rounds = np.unique(np.geomspace(1, last, 120).round())
     on_tag = {
@@ -262,11 +263,11 @@ def card(
         },
         rank,
         {
-            label: share_below(list(found.values()), LIMITS, rng, resamples)
-            for label, found in scored.items()
+            label: share_below(list(scored[label].values()), LIMITS, rng, resamples)
+            for label in shown
         },
         rounds,
-        {label: runtime(by[label], scales, rounds) for label in scored},
+        {label: runtime(by[label], scales, rounds) for label in shown},
         tuple(_notes(by, newcomer, scales, rank)),
     )
 
@@ -364,6 +365,13 @@ def critical(found: Ranking) -> str:
         f"Mean ranks over {counted(len(found.problems), 'problem')}: {listed}. Friedman's test: "
         f"p = {found.friedman:.2g}. Groups without a difference (Wilcoxon, Holm): {groups}."
     )
+
+
+def _shown(agents: Sequence[Standing], newcomer: str) -> list[str]:
+    """The newcomer, the three best others, and random."""
+    scored = [a.label for a in agents if not np.isnan(a.score.value)]
+    best = [label for label in scored if label not in (newcomer, ORACLE, RANDOM)]
+    return list(dict.fromkeys([newcomer, *best[:3], *([RANDOM] if RANDOM in scored else [])]))
 
 
 def _by_agent(field: Field) -> dict[str, dict[str, Row]]:

@@ -1,6 +1,8 @@
 """The card: worked examples, independent computations, and a null experiment."""
 
+import re
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from scipy import stats
 
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.suite.card import LIMITS, card, duration, scales_of, standings
+from gpbandits_env.scenarios.suite.card_page import latex, page, save_card
 from gpbandits_env.scenarios.suite.rows import Row, log_spaced
 
 HORIZONS = {"made/flat": 50, "made/hard": 200, "made/box": 30}
@@ -211,6 +214,40 @@ def test_the_text_has_every_agent_problem_and_tag(found):
         "150 ms",
         "12.3 s",
     ]
+
+
+def test_a_card_is_a_page_a_picture_and_a_table(found, tmp_path):
+    files = save_card(found, tmp_path / "made" / "mine")
+    assert [f.name for f in files] == [
+        f"mine.{kind}" for kind in ("html", "txt", "tex", "png", "svg")
+    ]
+    shown = files[0].read_text("utf-8")
+    assert not re.search(r'(?:src|href)="(?!#)', shown)
+    text = unescape(re.sub(r"<[^>]+>", " ", shown))
+    assert shown.startswith("<!doctype html>")
+    for word in (found.sentence, "Critical differences", "Runtime profiles", *LEVELS, *HORIZONS):
+        assert word in text
+    assert shown.count("<svg") == 5
+    assert files[1].read_text("utf-8") == str(found)
+    assert files[3].stat().st_size > 50_000
+    table = files[2].read_text("utf-8")
+    assert table.count(r" \\") == 1 + len(LEVELS)
+    for word in (
+        found.sentence.replace("%", r"\%"),
+        "made, gpbandits-env 0.1",
+        "3 problems",
+        "signed ranks",
+    ):
+        assert word in table
+
+
+def test_a_card_without_scores_has_no_pictures(tmp_path):
+    alone = card(made({"_mi$ne": 0.5}), "_mi$ne", TAGS, resamples=20)
+    assert "no agent to compare" in page(alone)
+    assert r"\_mi\$ne &" in latex(alone)
+    assert len(save_card(alone, tmp_path / "alone")) == 5
+    few = card(made(LEVELS, ["made/box"]), "mine", TAGS, resamples=20)
+    assert page(few).count("<svg") == 3
 
 
 def null_field(rng):

@@ -1,0 +1,169 @@
+"""The pictures of a card, each alone or all in one figure."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from gpbandits_env.arrays import Plain
+from gpbandits_env.scenarios.reporting.style import (
+    INK,
+    band,
+    entitle,
+    legible,
+    line_styles,
+    new_figure,
+    share_legend,
+)
+from gpbandits_env.scenarios.suite.card import LIMITS, ORACLE, Card
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Styles: TypeAlias = Mapping[str, Plain]
+GREY = "#8C8C8C"
+# A radar of fewer tags is a line.
+CORNERS = 3
+
+
+def figure(card: Card) -> "Figure":
+    """All pictures of a card in one Matplotlib figure."""
+    styles, height = _styles(card), _height(card)
+    with new_figure(13.0, 8.2 + height) as made:
+        grid = made.add_gridspec(3, 2, height_ratios=[1.0, 1.0, height / 3.6])
+        places = [grid[0, 0], grid[0, 1], grid[1, 0], grid[1, 1], grid[2, :]]
+        for place, (draw, looks) in zip(places, _panels(card).values(), strict=False):
+            draw(made.add_subplot(place, **looks), card, styles)
+        entitle(made, f"{card.sentence} Score {card.own.score}.")
+        share_legend(made, 6)
+    return made
+
+
+def single_figures(card: Card) -> "dict[str, Figure]":
+    """Each picture of a card as a figure of its own, by its name."""
+    styles, found = _styles(card), {}
+    for name, (draw, looks) in _panels(card).items():
+        with new_figure(6.6, _height(card) if draw is _ranks else 4.4) as made:
+            draw(made.add_subplot(**looks), card, styles)
+            if draw not in (_ranks, _cost):  # which name their agents
+                share_legend(made, 3)
+        found[name] = made
+    return found
+
+
+def _panels(card: Card) -> "dict[str, tuple[Callable[[Any, Card, Styles], None], Plain]]":
+    panels: dict[str, tuple[Callable[[Any, Card, Styles], None], Plain]] = {
+        "performance profiles": (_performance, {}),
+        "runtime profiles": (_runtime, {}),
+    }
+    if len(card.tags) >= CORNERS:
+        panels["scores by tag"] = (_radar, {"polar": True})
+    panels["score against time"] = (_cost, {})
+    if card.ranking:
+        panels["critical differences"] = (_ranks, {})
+    return panels if card.problems else {}
+
+
+def _styles(card: Card) -> Styles:
+    """The looks of each line; the newcomer's is thick."""
+    found = line_styles({k: k.partition("/")[0].partition(" (")[0] for k in card.shown})
+    if not found:
+        return {}
+    return found | {card.newcomer: found[card.newcomer] | {"linewidth": 3.0, "linestyle": "-"}}
+
+
+def _height(card: Card) -> float:
+    return 1.2 + 0.2 * len(card.ranking.agents) if card.ranking else 2.0
+
+
+def _performance(axes: "Axes", card: Card, styles: Styles) -> None:
+    for label, looks in styles.items():
+        share, low, high = card.profiles[label]
+        axes.plot(LIMITS, share, label=legible(label), **looks)
+        band(axes, LIMITS, low, high, looks["color"])
+    axes.set_title("performance profiles")
+    axes.set_xlabel("score: 0 the oracle (or the best agent), 1 random")
+    axes.set_ylabel("share of trials at or below")
+    axes.set_ylim(0.0, 1.02)
+
+
+def _runtime(axes: "Axes", card: Card, styles: Styles) -> None:
+    for label, looks in styles.items():
+        axes.plot(card.rounds, card.runtimes[label], label=legible(label), **looks)
+    axes.set_xscale("log")
+    axes.set_title("runtime profiles")
+    axes.set_xlabel("rounds, each of one evaluation or one batch")
+    axes.set_ylabel("share of problem x trial x target reached")
+    axes.set_ylim(0.0, 1.02)
+
+
+def _radar(axes: Any, card: Card, styles: Styles) -> None:
+    """Draw scores on an axis for each tag, on which farther out is better."""
+    tags = list(card.tags)
+    angles = np.linspace(0.0, 2.0 * np.pi, len(tags), endpoint=False)
+    of = {agent.label: agent.tags for agent in card.agents}
+    for label, looks in styles.items():
+        shown = 1.0 - np.array([of[label].get(tag, np.nan) for tag in tags])
+        closed = np.clip(np.append(shown, shown[0]), 0.0, 1.0)
+        axes.plot(np.append(angles, angles[0]), closed, label=legible(label), **looks)
+    axes.set_theta_offset(np.pi / 2)
+    axes.set_theta_direction(-1)
+    axes.set_xticks(angles, tags)
+    for tick, angle in zip(axes.get_xticklabels(), angles, strict=True):
+        side = np.sin(angle)
+        tick.set_ha("center" if abs(side) < 0.1 else "left" if side > 0 else "right")
+    axes.set_ylim(0.0, 1.0)
+    axes.set_yticks([0.25, 0.5, 0.75], ["", "0.5", ""], color=GREY)
+    axes.tick_params(pad=0)
+    axes.set_title("1 - score by tag, farther out is better", pad=18)
+
+
+def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
+    """Draw the score against the time per round of every agent."""
+    placed = [a for a in card.agents if not np.isnan(a.score.value) and a.label != ORACLE]
+    others = [a for a in placed if a.label not in styles]
+    axes.plot([a.seconds for a in others], [a.score.value for a in others], ".", color=GREY)
+    cheapest = np.inf
+    for agent in placed:  # the best score first, so that the front is what is cheaper than these
+        where, looks = (agent.seconds, agent.score.value), styles.get(agent.label)
+        colour = looks["color"] if looks else GREY
+        if looks:
+            error = [[agent.score.value - agent.score.low], [agent.score.high - agent.score.value]]
+            size = 9 if agent.label == card.newcomer else 6
+            axes.errorbar(*where, yerr=error, fmt="o", color=colour, markersize=size)
+        if looks or agent.seconds < cheapest:
+            said: Plain = {"textcoords": "offset points", "fontsize": 8, "color": colour}
+            axes.annotate(legible(agent.label), where, xytext=(5, 5), **said)
+        cheapest = min(cheapest, agent.seconds)
+    axes.set_xscale("log")
+    axes.set_title("score against computing time, lower is better")
+    axes.set_xlabel("seconds per round (ask and tell)")
+    axes.set_ylabel("score")
+
+
+def _ranks(axes: "Axes", card: Card, styles: Styles) -> None:
+    """Draw mean ranks, with a bar for each group of agents that do not differ."""
+    found = card.ranking
+    assert found is not None
+    size = len(found.agents)
+    for row, (label, rank) in enumerate(zip(found.agents, found.ranks, strict=True)):
+        colour = styles[label]["color"] if label in styles else GREY
+        axes.plot([0.0, rank], [row, row], color="#E6E6E6", linewidth=1.0)
+        axes.plot(rank, row, "o", color=colour, markersize=9 if label == card.newcomer else 6)
+    right = size + 1.0
+    step = 0.25 * size / max(len(found.groups), 1)
+    for i, group in enumerate(found.groups):
+        first, last = found.agents.index(group[0]), found.agents.index(group[-1])
+        own = card.newcomer in group
+        x = right + min(step, 0.035 * size) * i
+        colour = styles[card.newcomer]["color"] if own else INK
+        axes.plot([x, x], [first - 0.2, last + 0.2], color=colour, linewidth=3.0 if own else 1.5)
+    axes.set_yticks(range(size), [legible(label) for label in found.agents])
+    for tick, label in zip(axes.get_yticklabels(), found.agents, strict=True):
+        tick.set_fontweight("bold" if label == card.newcomer else "normal")
+    axes.set_ylim(size - 0.4, -0.6)
+    axes.set_xlim(left=0.0)
+    axes.grid(visible=False, axis="y")
+    axes.set_title("mean ranks; agents that a bar at the right joins do not differ")
+    axes.set_xlabel(f"mean rank over {len(found.problems)} problems")

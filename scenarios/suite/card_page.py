@@ -1,0 +1,48 @@
+"""A card as a web page, as pictures, as a table for LaTeX, and as files of all of these."""
+
+from pathlib import Path
+
+from gpbandits_env.files import write_text
+from gpbandits_env.scenarios.reporting.html import render
+from gpbandits_env.scenarios.reporting.style import inline, write
+from gpbandits_env.scenarios.reporting.tables import booktabs
+from gpbandits_env.scenarios.suite.card import Card, duration
+from gpbandits_env.scenarios.suite.card_figure import figure, single_figures
+
+LEGENDS = {
+    "performance profiles": "The share of trials with at most a score; the bands cover 95%.",
+    "runtime profiles": "Targets lie between the regret of random and that of the best agent, "
+    "evenly in their logarithms. A target is reached when the regret stays at or below it.",
+    "scores by tag": "What the problems ask of an agent. The outer circle is a score of 0.",
+    "score against time": "Every agent with its time per round; those that nobody beats in both "
+    "score and time are named.",
+    "critical differences": "Friedman's test, then Wilcoxon's signed-rank test over problems "
+    "with Holm's adjustment for all pairs.",
+}
+
+
+def latex(card: Card) -> str:
+    """The agents of a card as a table for LaTeX, with a caption that says how it was made."""
+    head, rows = card.table()
+    return booktabs(f"{card.sentence} {card.method}", head, rows)
+
+
+def page(card: Card) -> str:
+    """A card as one web page that needs no other file."""
+    pictures = {name: inline(made) for name, made in single_figures(card).items()}
+    about = {"legends": LEGENDS, "latex": latex(card), "duration": duration}
+    return render("card.html", card=card, pictures=pictures, **about)
+
+
+def save_card(card: Card, stem: Path) -> list[Path]:
+    """Write a card as STEM.html, .txt, .tex, .png and .svg, and return these paths.
+
+    Raises:
+        InvalidInput: a file of another kind has one of these names.
+    """
+    kinds = (("html", "html", page), ("txt", "text", str), ("tex", "text", latex))
+    texts = [
+        write_text(stem.with_name(f"{stem.name}.{suffix}"), made(card), kind)
+        for suffix, kind, made in kinds
+    ]
+    return texts + write(figure(card), stem)
