@@ -36,6 +36,15 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str 
     return f"<table>{above}<thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of words as lines of columns, the first aligned to the left, the others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  " + "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
+        for row in rows
+    ]
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun: "1 trial", "2 trials"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

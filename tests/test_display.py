@@ -1,5 +1,8 @@
 """What environments, agents and problems show in a terminal and in a notebook."""
 
+import subprocess
+import sys
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,6 +10,8 @@ import pytest
 from gpbandits_env import Arms, Box, agents
 from gpbandits_env.agents.optimize import Campaign, Choice
 from gpbandits_env.display import counted, html_table, in_short
+from gpbandits_env.scenarios import get
+from gpbandits_env.scenarios.study import run_study
 
 
 @pytest.fixture
@@ -57,3 +62,29 @@ def test_html_is_escaped():
 
 def test_a_count_of_one_is_singular():
     assert [counted(n, "trial") for n in (0, 1, 2)] == ["0 trials", "1 trial", "2 trials"]
+
+
+def test_printed_results_have_numbers(tmp_path):
+    scenario = get("srinivas2010/se-1d").select(trials=2, horizon=5)
+    outcome = run_study(scenario, tmp_path / "few.sqlite", jobs=1, progress=False)
+    report = outcome.report()
+    for shown in (str(report), str(outcome)):
+        for agent in report.cells[0].agents:
+            assert f"{agent.label} " in shown
+            assert agent.words("average_regret") in shown
+    assert repr(report) == str(report).partition("\n")[0]
+
+
+FIGURES = """
+import sys
+from gpbandits_env import minimize
+from gpbandits_env.agents.optimize import plots
+found = minimize(lambda x: x[0] ** 2, [(0, 1)], n_calls=5, seed=0)
+for figure in (plots.convergence(found), plots.slices(found)):
+    assert figure._repr_png_().startswith(b"\\x89PNG")
+assert "matplotlib.pyplot" not in sys.modules
+"""
+
+
+def test_a_notebook_shows_figures_without_pyplot():
+    subprocess.run([sys.executable, "-c", FIGURES], check=True)

@@ -17,6 +17,7 @@ from gpbandits_env.agents.optimize.dimensions import Dimension, Params
 from gpbandits_env.agents.optimize.result import OptimizationResult
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.figure import NotebookFigure
 
 # What can be plotted.
 Plotted: TypeAlias = OptimizationResult | Campaign
@@ -131,7 +132,7 @@ def _center(campaign: Campaign, at: object) -> Params:
 def _panels(
     rows: int, columns: int, width: float, height: float, *, shared: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
+    figure = NotebookFigure(figsize=(columns * width, rows * height), layout="constrained")
     FigureCanvasAgg(figure)
     axes: Any = {"sharex": "col", "sharey": "row"} if shared else {}
     return figure, list(figure.subplots(rows, columns, squeeze=False, **axes).ravel())

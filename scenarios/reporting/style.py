@@ -148,10 +148,11 @@ def house_style() -> Iterator[None]:
 def new_figure(width: float, height: float) -> Iterator["Figure"]:
     """Make an empty figure in the house style, in inches, which is drawn without a display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+
+    from gpbandits_env.figure import NotebookFigure
 
     with house_style():
-        figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+        figure = NotebookFigure(figsize=(width, height), layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         yield figure
         _spell_out(figure)

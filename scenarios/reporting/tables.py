@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterable, Sequence
 
+from gpbandits_env.display import aligned as aligned
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.results.report import CellReport, Report
@@ -92,13 +93,4 @@ def pairs_of(cell: CellReport) -> list[list[str]]:
             f"{c.result.p:.2g}" if c.result.se else "identical trials",
         ]
         for c in cell.comparisons
-    ]
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of words as lines of columns, the first aligned to the left, the others to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  " + "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
-        for row in rows
     ]

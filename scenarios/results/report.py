@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from gpbandits_env.arrays import Array, Plain
-from gpbandits_env.display import Displayed, html_table
+from gpbandits_env.display import Displayed, aligned, html_table
 from gpbandits_env.errors import optional
 from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.metrics import metric_named, reported_metrics
@@ -118,14 +119,22 @@ class Report(Displayed):
             "digest": self.digest[:16],
         }
 
-    def _repr_html_(self) -> str:
+    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
+        """The title of each cell, and its rows of words, the head first."""
         head = ["agent", *(name.replace("_", " ") for name in self.metrics)]
-        tables = []
         for cell in self.cells:
             rows = [[a.label, *map(a.words, self.metrics)] for a in cell.agents]
-            title = f"{self.scenario['id']} {words(cell.params)}"
-            tables.append(html_table(head, rows, title.strip()))
-        return "".join(tables)
+            yield f"{self.scenario['id']} {words(cell.params)}".strip(), [head, *rows]
+
+    def __str__(self) -> str:
+        """The facts, and a table of the results of each cell."""
+        lines = [repr(self)]
+        for title, rows in self._tables():
+            lines += [title, *aligned(rows)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return "".join(html_table(head, rows, title) for title, (head, *rows) in self._tables())
 
     def to_dataframe(self) -> Any:
         """A pandas `DataFrame` with a row for each agent of each cell.

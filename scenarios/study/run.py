@@ -56,6 +56,10 @@ class Outcome(Displayed):
             "interrupted": self.interrupted or None,
         }
 
+    def __str__(self) -> str:
+        """The facts, and the tables of the report if there are trials."""
+        return f"{self!r}\n{self.report()}" if self.done else repr(self)
+
     def report(self, metric: str | None = None) -> Report:
         """The report of the study; see `results.report.report`."""
         with Store.open(self.path) as store:

@@ -66,6 +66,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     changes = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
     text = agents | environments | scenarios | results | api | notebooks | changes
     for uri, content in (text | environment_pages.pictures()).items():
+        if (stored := files.get_file_from_path(uri)) is not None:
+            files.remove(stored)  # a notebook without its outputs
         files.append(File.generated(config, uri, content=content))
     own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
     own["Environments"].append({"One by one": list(environments)})
@@ -77,7 +79,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     config.nav = [
         {"Home": FRONT[0]},
         FRONT[1],
-        {"Notebooks": list(notebooks)},
+        {"Notebooks": [uri for uri in notebooks if uri.endswith(".md")]},
         {"Optimize": FRONT[2]},
         *({title: entries} for title, entries in own.items()),
         {"Reference": [{"API": [API, *api]}, *sorted(sources - placed), *LAST, "changelog.md"]},

@@ -1,0 +1,14 @@
+"""A figure of matplotlib that notebooks show, whether or not pyplot is imported."""
+
+from io import BytesIO
+
+from matplotlib.figure import Figure
+
+
+class NotebookFigure(Figure):
+    """A figure without global state or a window, which a notebook shows as a picture."""
+
+    def _repr_png_(self) -> bytes:
+        picture = BytesIO()
+        self.savefig(picture, format="png")
+        return picture.getvalue()
