@@ -42,7 +42,10 @@ TEXT = (".csv", ".csv.gz", ".tsv", ".txt")
 SUFFIXES = (*TEXT, ".npy", ".npz")
 GAPS = ("error", "keep", "drop", "interpolate")
 # The options of `pandas.read_csv` that a text file has.
-PANDAS = ("sep", "decimal", "thousands", "comment", "encoding", "na_values", "date_format")
+WORDS = ("sep", "delimiter", "decimal", "thousands", "comment", "encoding", "date_format")
+COUNTS = ("skiprows", "skipfooter", "nrows")
+PLACES = ("usecols", "index_col", "parse_dates")
+PANDAS = (*WORDS, *COUNTS, *PLACES, "na_values", "dayfirst")
 FILE_OPTIONS = ("header", "time_column", "gaps", *PANDAS)
 # The contents of a cell without a reading.
 EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none"})
@@ -51,9 +54,14 @@ MANY = 10
 # The possible separators of cells; the first of these in the first line is used.
 SEPARATORS = (";", "\t", ",")
 QUOTED = re.compile('"[^"]*"')
+# A date with the day first, as in 1.3.2026, and what follows it.
+DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-](\d{4})(.*)")
+ONE_DIGIT = re.compile(r"^[ T]+(\d):")  # of the hour
 # A date without separators, as in 20260301.
 COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 Times: TypeAlias = Array | NDArray[np.datetime64]
+# The column of time stamps, by name or number, or several that make them together.
+TimeColumns: TypeAlias = str | int | Sequence[str | int] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,9 +210,12 @@ def read_table(
         time_column: the name of the column of time stamps, numbers or dates, that never decrease.
         gaps: the treatment of cells without a number (empty, "NA", "NaN"): "error"; "keep" them as
             NaN; "drop" rows with gaps; or "interpolate" linearly in time down the column.
-        options: those of `pandas.read_csv` for text files: ``sep``, ``decimal``, ``thousands``,
-            ``comment``, ``encoding``, ``na_values`` (more words for a gap) and ``date_format`` (of
-            the time column, e.g. "%d.%m.%Y").
+        options: those of `pandas.read_csv` for text files: ``sep`` or ``delimiter``, ``decimal``,
+            ``thousands``, ``comment``, ``encoding``, ``na_values`` (more words for a gap);
+            ``date_format`` (of the time column, e.g. "%d.%m.%Y") or ``dayfirst``; ``skiprows``,
+            ``skipfooter`` and ``nrows``, numbers of lines and rows; ``usecols``, the columns to
+            read; ``index_col``, the time column, by name or number; ``parse_dates``, columns that
+            make the time together, such as a date and an hour.
     Raises:
         MissingData: there is no such file.
         MissingExtra: it is a text file, and pandas is not installed.
@@ -213,10 +224,8 @@ def read_table(
         UnknownName: no such time column, treatment of gaps, or option.
     """
     one_of(gaps, GAPS, "treatment of gaps")
-    for option, value in options.items():
-        one_of(option, PANDAS, "option of a file of readings")
-        if option != "na_values" and not isinstance(value, str):
-            raise InvalidInput(f"{option} must be a text, got {shown(value)}")
+    _check_options(options)
+    time = _time_columns(time_column, options)
     file = Path(path).expanduser()
     name = file.name.lower()
     if not name.endswith(SUFFIXES):
@@ -228,14 +237,13 @@ def read_table(
         check_regular(file, MOST_BYTES)
         if not name.endswith(TEXT):
             return _without_gaps(_array(file, time_column, gaps), gaps, str(path))
-        table = _without_gaps(
-            _Text(file, options).table(header, time_column, gaps), gaps, str(path)
-        )
+        table = _without_gaps(_Text(file, options).table(header, time, gaps), gaps, str(path))
     except GPBanditsError:
         raise
     except UnicodeError as error:
         raise InvalidInput(
-            f"cannot read {str(path)!r}; save it as UTF-8, or state its encoding: {error}"
+            f"cannot read {str(path)!r}; save it as UTF-8, or state its encoding, such as "
+            f"encoding='latin-1': {error}"
         ) from None
     except (OSError, EOFError, LookupError, TypeError, ValueError, zlib.error) as error:
         raise InvalidInput(f"cannot read {str(path)!r} as a table of numbers: {error}") from None
@@ -247,6 +255,26 @@ def read_table(
             stacklevel=2,
         )
     return table
+
+
+def _check_options(options: Settings) -> None:
+    for option, value in options.items():
+        one_of(option, PANDAS, "option of a file of readings")
+        if option in WORDS and not isinstance(value, str):
+            raise InvalidInput(f"{option} must be a text, got {shown(value)}")
+        if option in COUNTS:
+            whole(value, option, 0)
+    flag(options.get("dayfirst", False), "dayfirst")
+
+
+def _time_columns(time_column: str | None, options: Settings) -> TimeColumns:
+    """The columns of the time: the argument, or what the options of pandas say."""
+    given = {key: options[key] for key in ("index_col", "parse_dates") if options.get(key)}
+    given |= {"index_col": 0} if options.get("index_col") == 0 else {}
+    if time_column is not None and given:
+        raise InvalidInput(f"{' and '.join(given)} and time_column exclude each other")
+    found: TimeColumns = given.get("parse_dates", given.get("index_col", time_column))
+    return 0 if found is True else found
 
 
 def is_file_name(text: str) -> bool:
@@ -300,11 +328,14 @@ class _Text:
     def __init__(self, file: Path, options: Settings) -> None:
         self.file, self.encoding = file, options.get("encoding", "utf-8-sig")
         self.comment, self.date_format = options.get("comment"), options.get("date_format")
+        self.skipped, self.footer = options.get("skiprows", 0), options.get("skipfooter", 0)
+        self.rows, self.columns = options.get("nrows"), options.get("usecols")
+        self.day_first = bool(options.get("dayfirst", False))
         if file.suffix.lower() == ".gz":
             check_unpacked(file)
         first = QUOTED.sub("", next((line for line in self._lines() if line.strip()), ""))
         found = next((mark for mark in SEPARATORS if mark in first), ",")
-        self.sep = options.get("sep", found)
+        self.sep = options.get("sep", options.get("delimiter", found))
         self.decimal = options.get("decimal", "." if self.sep == "," else ",")
         self.thousands, words = options.get("thousands", ""), options.get("na_values", ())
         words = [words] if isinstance(words, str) else listed(words, "na_values")
@@ -313,12 +344,13 @@ class _Text:
         self.missing = {self._value(w) if isinstance(w, str) else w for w in words}
         self.empty = EMPTY.union(str(word).strip().lower() for word in words)
 
-    def table(self, header: bool | None, time_column: str | None, gaps: str) -> TableFile:
+    def table(self, header: bool | None, time_column: TimeColumns, gaps: str) -> TableFile:
         cells = optional("pandas", "tables").read_csv(
             self.file,
             sep=self.sep,
             encoding=self.encoding,
             comment=self.comment,
+            skiprows=self.skipped,
             header=None,
             dtype=object,
             na_filter=False,
@@ -327,25 +359,47 @@ class _Text:
         )
         # A line of separators is a row of gaps, but no row before or after all other lines.
         full = np.flatnonzero((cells != "").any(axis=1))
-        cells = cells[full.min(initial=len(cells)) : full.max(initial=0) + 1]
+        cells = cells[full.min(initial=len(cells)) : full.max(initial=0) + 1 - self.footer]
         first = [cell.strip() for cell in cells.iloc[:1].to_numpy().ravel()]
         if header is None:
             # pandas numbers columns without names, and leaves the cell above its index empty.
             numbered = first == ["", *map(str, range(len(first) - 1))]
             header = numbered or any(self._value(cell) is None for cell in first)
         self.names = first if flag(header, "header") else []
-        cells = cells[int(header) :]
+        cells = cells[int(header) :][: self.rows]
         if cells.empty:
             raise InvalidInput(f"{self.file}: there are no rows of numbers")
-        time = None if time_column is None else place_of(time_column, self.names)
-        if time is None and isinstance(self._time(cells.iat[0, 0]), datetime):
-            time = 0
-        times = None if time is None else self._times(cells.pop(time))
+        times = self._times_in(cells, time_column)
+        if self.columns is not None:
+            chosen = set(self._places(self.columns, cells.columns.max() + 1))
+            cells = cells[[j for j in cells if j in chosen]]
         if not cells.size:
             raise InvalidInput(f"{self.file}: there is no column beside that of the times")
         names = tuple(self.names[j] for j in cells) if header else ()
         values = np.column_stack([self._readings(cells[j], gaps) for j in cells])
         return TableFile(values, names, times)
+
+    def _places(self, columns: object, count: int) -> list[int]:
+        """The indices of columns of the file that are given by name or number, one or several."""
+        given = [columns] if isinstance(columns, (str, int)) else listed(columns, "columns")
+        return [
+            place_of(each, self.names)
+            if isinstance(each, str)
+            else whole(each, "a column", 0, count - 1)
+            for each in given
+        ]
+
+    def _times_in(self, cells: Any, columns: TimeColumns) -> Times | None:
+        """The times of the rows, whose columns are taken out of the table; None without any."""
+        places = [] if columns is None else self._places(columns, len(cells.columns))
+        if columns is None and isinstance(self._time(cells.iat[0, 0]), datetime):
+            places = [0]
+        if not places:
+            return None
+        first, *others = (cells.pop(j) for j in places)
+        for other in others:
+            first = first.str.strip() + " " + other.str.strip()
+        return self._times(first.rename(places[0]))
 
     def _readings(self, cells: Any, gaps: str) -> Array:
         try:
@@ -354,8 +408,8 @@ class _Text:
             values = None
         if values is None:
             found = [self._value(cell) for cell in cells]
-            cure = "set the option time_column if it is a time, leave gaps empty, and write dates"
-            says = f": {{cell!r}} is not a number; {cure} like 2026-03-01 12:00"
+            cure = "set the option time_column if it is a time, and dayfirst if its day is first"
+            says = f": {{cell!r}} is not a number; {cure}; na_values if it is a gap, or usecols"
             self._refuse(cells, [not isinstance(number, float) for number in found], says)
             values = np.array(found, np.float64)
         gap = np.isnan(values)
@@ -368,7 +422,10 @@ class _Text:
 
     def _times(self, cells: Any) -> Times:
         found = [self._time(cell) for cell in cells]
-        says = ": {cell!r} is not a time: a number, or a date like 2026-03-01 12:00"
+        says = (
+            ": {cell!r} is not a time: a number, or a date like 2026-03-01 12:00, or like 1.3.2026 "
+            "12:00 with the option dayfirst; skipfooter leaves out last lines"
+        )
         self._refuse(cells, [time is None for time in found], says)
         if self.date_format is None:
             says = ": {cell!r} may be a date or a number: write 2026-03-01 or 20260301.0"
@@ -390,7 +447,8 @@ class _Text:
         return times
 
     def _time(self, cell: str) -> Any:
-        found = self._date(cell) if self.date_format else self._value(cell)
+        found = self._date(cell) if self.date_format or self.day_first else None
+        found = self._value(cell) if found is None and not self.date_format else found
         return None if isinstance(found, float) and not abs(found) <= LARGEST else found
 
     def _value(self, cell: str) -> Any:
@@ -408,6 +466,10 @@ class _Text:
         """The date in a cell, in UTC if it has an offset; None if it is something else."""
         try:
             if self.date_format is None:
+                if self.day_first and (parts := DAY_FIRST.fullmatch(cell.strip())):
+                    day, month, year, rest = parts.groups()
+                    hour = ONE_DIGIT.sub(r" 0\1:", rest)
+                    cell = f"{year}-{month:0>2}-{day:0>2}{hour}"
                 found = datetime.fromisoformat(cell.strip())
             else:
                 found = datetime.strptime(cell.strip(), self.date_format)
@@ -428,5 +490,6 @@ class _Text:
         """The lines of the file, blank ones instead of comments."""
         opened: Callable[..., TextIO] = gzip.open if self.file.suffix.lower() == ".gz" else open
         with opened(self.file, "rt", newline="", encoding=self.encoding) as lines:
-            for line in lines:
-                yield "\n" if self.comment and line.startswith(self.comment) else line
+            for number, line in enumerate(lines):
+                comment = self.comment and line.startswith(self.comment)
+                yield "\n" if comment or number < self.skipped else line

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from gpbandits_env import files
-from gpbandits_env.errors import InvalidInput, MissingData, MissingExtra, UnknownName
+from gpbandits_env.errors import (
+    GPBanditsError,
+    InvalidInput,
+    MissingData,
+    MissingExtra,
+    UnknownName,
+)
 from gpbandits_env.rewards.datasets import check_table, hours, read_table
 
 TABLE = np.array([[1.0, 2.5, -3.0], [4.0, 5.0, 6.0]])
@@ -140,7 +146,7 @@ def test_gaps_of_arrays_in_files(tmp_path):
         ("t,a\n2026-01-02,3\n2026-01-01,4\n", "line 3, column 't': '2026-01-01' is before"),
         ("t,a\n2026-10-25 02:30,3\n2026-10-25 02:00,4\n", "local times with their offset"),
         ("a,t\n3,2026-01-02\n", "'2026-01-02' is not a number; set the option time_column"),
-        ("t,a\n03/25/2026,3\n", "'03/25/2026' is not a number; .* dates like 2026-03-01 12:00"),
+        ("t,a\n03/25/2026,3\n", "'03/25/2026' is not a number; .* dayfirst if its day is first"),
         ("t,a\n2026-01-02,3\n0001-01-01T00:00+02:00,4\n", "is not a time"),
         ("t,a\n2026-01-02,3\nMonday,4\n", "line 3, column 't': 'Monday' is not a time"),
         ("a,b\n", "no rows of numbers"),
@@ -302,3 +308,57 @@ def test_without_pandas_the_extra_is_named(tmp_path, monkeypatch):
     with pytest.raises(MissingExtra, match=r"pip install 'gpbandits-env\[tables\]'"):
         read_table(tmp_path / "t.csv")
     assert np.array_equal(read_table(tmp_path / "t.npy").values, TABLE)
+
+
+MESSY = """# Messstation München, Süd
+# erzeugt am 02.03.2026
+Datum;Uhrzeit;Süd (°C);Nord (hPa);Bemerkung
+1.3.2026;6:00;20,5;1.021,0;gut
+01.03.2026;18:00;---;1.022,5;Gerät geprüft
+02.03.2026;06:00;21,5;1.023,5;
+Summe;;42,0;3.067,0;
+"""
+USUAL = {"encoding": "latin-1", "dayfirst": True, "na_values": "---", "thousands": "."}
+DATE_AND_HOUR = {"parse_dates": ["Datum", "Uhrzeit"], "usecols": ["Süd (°C)", "Nord (hPa)"]}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"comment": "#", "skipfooter": 1, **DATE_AND_HOUR},
+        {"skiprows": 2, "nrows": 3, "delimiter": ";", "decimal": ",", **DATE_AND_HOUR},
+        {"skiprows": 2, "skipfooter": 1, "parse_dates": [0, 1], "usecols": [0, 1, 2, 3]},
+    ],
+)
+def test_a_messy_file_is_read_in_one_call(tmp_path, options):
+    (tmp_path / "messy.csv").write_text(MESSY, encoding="latin-1")
+    table = read_table(tmp_path / "messy.csv", gaps="interpolate", **USUAL, **options)
+    assert table.names == ("Süd (°C)", "Nord (hPa)")
+    assert table.values.tolist() == [[20.5, 1021.0], [21.0, 1022.5], [21.5, 1023.5]]
+    assert table.times.astype(str).tolist()[1] == "2026-03-01T18:00:00.000000"
+    dates = {**options, "index_col": "Datum", "gaps": "drop"}
+    dates = {key: value for key, value in dates.items() if key != "parse_dates"}
+    dates["usecols"] = [2, 3]
+    by_day = read_table(tmp_path / "messy.csv", **USUAL, **dates)
+    assert by_day.values.tolist() == [[20.5, 1021.0], [21.5, 1023.5]]
+    assert by_day.times.astype("datetime64[D]").astype(str).tolist() == ["2026-03-01", "2026-03-02"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"skiprows": -1}, "skiprows"),
+        ({"dayfirst": "yes"}, "dayfirst"),
+        ({"usecols": ["West"]}, "no column named 'West'"),
+        ({"usecols": [9]}, "a column"),
+        ({"index_col": "Datum", "time_column": "Datum"}, "exclude each other"),
+        ({"skipfooter": 0}, "line 7, column 'Datum'.*skipfooter"),
+    ],
+)
+def test_options_of_pandas_are_checked(tmp_path, options, says):
+    (tmp_path / "messy.csv").write_text(MESSY, encoding="latin-1")
+    usual = {"comment": "#", "skipfooter": 1, "parse_dates": ["Datum"], "usecols": [2, 3], **USUAL}
+    if "index_col" in options:
+        del usual["parse_dates"]
+    with pytest.raises(GPBanditsError, match=says):
+        read_table(tmp_path / "messy.csv", **{**usual, **options}, gaps="drop")
