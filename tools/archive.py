@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from gpbandits_env.files import write_text
+from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.suite import suites
@@ -22,6 +23,7 @@ from gpbandits_env.scenarios.suite.archive import (
 from gpbandits_env.scenarios.suite.rows import SUFFIX, Row, load, save
 
 ROOT = Path(__file__).resolve().parent.parent / "scenarios" / "suite" / "archive"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "suite.md"
 ONLY_BOXES = "the optimizers of other libraries are run in boxes without noise, one action a round"
 
 
@@ -50,6 +52,27 @@ def archive(suite: str, labels: tuple[str, ...], names: tuple[str, ...], root: P
         for problem in problems.values():
             _make(problem, entries()[label], folder)
     _explain(suites.problems(suite), folder)
+    if root == ROOT:
+        text = described(suite, PAGE.read_text("utf-8"))
+        write_text(PAGE, text, "text")
+
+
+def described(suite: str, page: str) -> str:
+    """The page about a suite with its present problems and tags."""
+    problems = [
+        [f"`{id.partition('/')[2]}`", p.title, str(p.horizon), str(p.trials), ", ".join(p.tags)]
+        for id, p in suites.problems(suite).items()
+    ]
+    tags = [[tag, what] for tag, what in suites.tags(suite).items()]
+    tables = {
+        "problems": markdown(["problem", "what it is", "rounds", "trials", "tags"], problems),
+        "tags": markdown(["tag", "the problems"], tags),
+    }
+    for name, table in tables.items():
+        start = f"<!-- {name} -->"
+        before, _, rest = page.partition(start)
+        page = f"{before}{start}\n\n{table}\n\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
+    return page
 
 
 def _make(problem: Scenario, entry: AgentEntry, folder: Path) -> None:
@@ -65,12 +88,12 @@ def _make(problem: Scenario, entry: AgentEntry, folder: Path) -> None:
 
 def _explain(problems: dict[str, Scenario], folder: Path) -> None:
     """Write down why rows are absent."""
-    rows, found = load(folder), dict[str, dict[str, str]]()
+    rows, found = load(folder), dict[str, dict[str, list[str]]]()
     for label, entry in entries().items():
         for id, problem in problems.items():
             if (label, id) not in rows:
                 why = reason(problem, entry) or "it has not been run yet"
-                found.setdefault(label, {})[id] = why
+                found.setdefault(label, {}).setdefault(why, []).append(id)
     write_text(folder / ABSENT, json.dumps(found, indent=1) + "\n", "text")
 
 

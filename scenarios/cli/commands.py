@@ -37,6 +37,7 @@ COMMANDS = {
     "plot": "results.plot",
     "export": "results.export",
     "compare": "compare.compare_command",
+    "suite": "suite.suite",
     "claims": "claims.claims",
     "list": "listing.list_scenarios",
     "agents": "inventory.list_agents",

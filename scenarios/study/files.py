@@ -104,8 +104,13 @@ def find(name: str) -> Scenario:
     """
     if name.endswith(".toml"):
         return load(Path(name))
-    _look_for_modules(Path())
+    look_here()
     return registry.get(name)
+
+
+def look_here() -> None:
+    """Find modules of the user's own in the current folder."""
+    _look_for_modules(Path())
 
 
 def _look_for_modules(folder: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import Any
 
 import numpy as np
 
@@ -48,10 +49,10 @@ def archived(suite: str) -> dict[tuple[str, str], Row]:
     return load(folder(suite))
 
 
-def absent(suite: str) -> dict[str, dict[str, str]]:
-    """The rows that the archive does not have: agent -> problem -> the reason."""
+def absent(suite: str) -> dict[str, dict[str, list[str]]]:
+    """The rows that the archive does not have: agent -> the reason -> problems."""
     file = folder(suite).joinpath(ABSENT)
-    found: dict[str, dict[str, str]] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    found: Any = json.loads(file.read_text("utf-8")) if file.is_file() else {}
     return found
 
 

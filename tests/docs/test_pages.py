@@ -9,7 +9,7 @@ GUIDES = ("index", "getting-started", "drift", "adding-an-agent")
 PAGES = (
     *GUIDES,
     *("agents", "architecture", "delayed-rewards", "environments", "errors"),
-    *("own-environment", "own-kernel", "studies", "time"),
+    *("own-environment", "own-kernel", "studies", "suite", "time"),
 )
 # What they show needs the extras: tests/integrations/test_pages.py runs these.
 WITH_EXTRAS = ("contexts", "optimize", "rl")

@@ -31,7 +31,7 @@ SECTIONS = {
         *("own-environment.md", "own-kernel.md"),
     ),
     "Agents": ("agents.md", "mixing.md", "adding-an-agent.md"),
-    "Studies": ("studies.md", "scenarios.md", "claims.md", "benchmarks.md"),
+    "Studies": ("studies.md", "suite.md", "scenarios.md", "claims.md", "benchmarks.md"),
 }
 FRONT = ("index.md", "getting-started.md", "optimize.md")
 LAST = ("errors.md", "limits.md", "bibliography.md", "architecture.md")

@@ -1,0 +1,151 @@
+"""`gpbandits suite`: run a frozen suite of problems for an agent, and check its archive."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gpbandits_env.display import counted
+from gpbandits_env.scenarios.cli import options
+from gpbandits_env.scenarios.cli.commands import exit_code
+from gpbandits_env.scenarios.reporting.tables import aligned
+from gpbandits_env.scenarios.scenario import AgentEntry, label_of
+from gpbandits_env.scenarios.study.engines import NAMES, Engine
+from gpbandits_env.scenarios.study.files import look_here, parse_settings
+from gpbandits_env.scenarios.suite import suites
+from gpbandits_env.scenarios.suite.archive import absent, archived, entries
+from gpbandits_env.scenarios.suite.run import DIFFERENT, SuiteOutcome, rerun, run_suite, sampled
+from gpbandits_env.scenarios.suite.seeds import exposed, opponents
+
+NAME = click.argument("name", metavar="[SUITE]", default="core-v1")
+
+
+@click.group()
+def suite() -> None:
+    """Compare an agent with every other one on a frozen suite of problems.
+
+    \b
+    Examples:
+      gpbandits suite list
+      gpbandits suite run core-v1 --agent my_agents:Mine
+      gpbandits suite check --sample 10
+    """
+
+
+@suite.command("list")
+@NAME
+def list_problems(name: str) -> None:
+    """List the problems of a suite, what they ask, and the agents of its archive."""
+    problems, rows = suites.problems(name), archived(name)
+    table = [["problem", "rounds", "trials", "agents", "tags", ""]]
+    for id, problem in problems.items():
+        agents = sum(key[1] == id for key in rows)
+        sizes = [str(problem.horizon), str(problem.trials), str(agents)]
+        table.append([id, *sizes, ", ".join(problem.tags), problem.title])
+    click.echo("\n".join(aligned(table)))
+    click.echo()
+    for label, reasons in absent(name).items():
+        for why, ids in reasons.items():
+            click.echo(f"{label} is absent from {counted(len(ids), 'problem')}: {why}")
+
+
+@suite.command()
+@NAME
+@click.option("--agent", required=True, help="A name, or 'module:Class' for your own.")
+@click.option(
+    "--set", "settings", metavar="NAME=VALUE", multiple=True, help="A setting of the agent."
+)
+@click.option("--label", help="Its name on the card; by default that of the agent.")
+@click.option("--problem", "problems", multiple=True, help="Only this problem; may be repeated.")
+@options.trials("Only so many trials of each problem.")
+@options.JOBS
+@click.option(
+    "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
+)
+@options.out("Folder of the results, which are resumed; by default results/SUITE-LABEL.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1),
+    help="Draw new instances too, with this seed, and run the five best agents and random on them.",
+)
+def run(
+    name: str,
+    agent: str,
+    settings: tuple[str, ...],
+    label: str | None,
+    problems: tuple[str, ...],
+    trials: int | None,
+    jobs: int | None,
+    engine: str,
+    out: Path | None,
+    seeds: int | None,
+) -> None:
+    """Run an agent on all problems of a suite, and print its card.
+
+    The other agents are in the archive. The same command resumes an interrupted run.
+
+    \b
+    Examples:
+      gpbandits suite run core-v1 --agent my_agents:Mine
+      gpbandits suite run core-v1 --agent gp-ucb --set beta=2 --label gp-ucb/2
+      gpbandits suite run core-v1 --agent my_agents:Mine --seeds 2027
+    """
+    look_here()
+    entry = AgentEntry(label or label_of(agent), agent, parse_settings(settings))
+    given: dict[str, Any] = {
+        "problems": problems or None,
+        "trials": trials,
+        "jobs": jobs,
+        "engine": Engine(engine),
+    }
+    public = run_suite(name, entry, folder=out, **given)
+    _conclude(public)
+    click.echo(public.card())
+    if seeds is None:
+        return
+    beside = opponents(public)
+    folder = public.folder / f"seed{seeds}"
+    fresh = run_suite(name, entry, folder=folder, rivals=beside, seed=seeds, **given)
+    _conclude(fresh)
+    click.echo(f"\n{exposed(public, fresh)}")
+
+
+def _conclude(outcome: SuiteOutcome) -> None:
+    for id, why in outcome.refused.items():
+        click.echo(f"left out {id}: {why}", err=True)
+    if outcome.interrupted:
+        kept = f"stopped; what is done is kept in {outcome.folder}; the same command resumes it"
+        click.echo(kept, err=True)
+        sys.exit(exit_code())
+    if outcome.failures:
+        first = outcome.failures[0]
+        click.echo(first.traceback, err=True)
+        many = counted(len(outcome.failures), "trial")
+        click.echo(f"gpbandits: {many} failed; the first is {first.key}: {first.error}", err=True)
+        sys.exit(1)
+    click.echo(f"results  {outcome.folder}\n")
+
+
+@suite.command()
+@NAME
+@click.option("--sample", type=click.IntRange(1), default=20, show_default=True, help="Trials.")
+@click.option("--agent", "labels", multiple=True, help="Only this agent; may be repeated.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the sample.")
+def check(name: str, sample: int, labels: tuple[str, ...], seed: int | None) -> None:
+    """Run a random sample of the archive's trials again, and compare their digests.
+
+    The bits are the same on the same kind of processor with the same BLAS. On others they may
+    differ, and where an agent breaks a tie differently, so does the trial.
+    """
+    problems = suites.problems(name)
+    rows = [row for (label, _), row in archived(name).items() if not labels or label in labels]
+    found: Counter[str] = Counter()
+    for row, trial in sampled(rows, sample, seed):
+        done = rerun(row, problems[row.problem], entries()[row.agent], trial)
+        found[done.verdict] += 1
+        click.echo(f"{row.agent:<16} {row.problem:<26} trial {trial:<3} {done.verdict}")
+    click.echo(", ".join(f"{verdict}: {count}" for verdict, count in found.items()))
+    if found[DIFFERENT]:
+        sys.exit(1)

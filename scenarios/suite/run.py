@@ -1,0 +1,215 @@
+"""Runs a suite for one agent, and reruns a sample of the archive."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from gpbandits_env.agents.agent import Agent
+from gpbandits_env.arrays import Plain, Settings
+from gpbandits_env.display import Displayed
+from gpbandits_env.errors import InvalidInput, StoreError
+from gpbandits_env.scenarios.results.records import TrialFailure
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, label_of
+from gpbandits_env.scenarios.study.engines import LOCAL, Engine
+from gpbandits_env.scenarios.study.run import run_study
+from gpbandits_env.scenarios.study.runner import run_trial
+from gpbandits_env.scenarios.suite import suites
+from gpbandits_env.scenarios.suite.archive import archived, current, digest, refusal, row_of
+from gpbandits_env.scenarios.suite.card import Card, card
+from gpbandits_env.scenarios.suite.rows import SUFFIX, Field, Row, save
+
+# How a rerun compares with the archive.
+SAME, ROUNDED, DIFFERENT = "same bits", "same to rounding", "different"
+# Kept values have 11 significant bits.
+TOLERANCE = 2.0**-10
+
+
+@dataclass(frozen=True, repr=False)
+class SuiteOutcome(Displayed):
+    """The outcome of a suite's run.
+
+    Attributes:
+        suite: the suite.
+        label: the newcomer's label in the rows and on the card.
+        folder: the folder of the results files, one per problem, and of the rows.
+        rows: the newcomer's rows, and those of the agents that were run beside it.
+        refused: the problems that it cannot play, with the reason.
+        failures: the trials that raised.
+        interrupted: whether Ctrl-C ended the run.
+    """
+
+    suite: str
+    label: str
+    folder: Path
+    rows: Field
+    refused: Mapping[str, str]
+    failures: tuple[TrialFailure, ...]
+    interrupted: bool
+
+    def _facts(self) -> Plain:
+        return {
+            "suite": self.suite,
+            "agent": self.label,
+            "problems": len([agent for agent, _ in self.rows if agent == self.label]),
+            "folder": self.folder,
+            "refused": ", ".join(self.refused) or None,
+            "failures": "; ".join(f"{f.key}: {f.error}" for f in self.failures[:3]) or None,
+            "interrupted": self.interrupted or None,
+        }
+
+    @property
+    def field(self) -> Field:
+        """The rows of the archive and those of the newcomer, over the same trials.
+
+        On other instances than the archive's, these are the rows of the run alone.
+        """
+        problems = suites.problems(self.suite)
+        own = {id: row for (_, id), row in self.rows.items()}
+        if any(row.frozen != suites.frozen(problems[id]) for id, row in own.items()):
+            return self.rows
+        known = archived(self.suite).items()
+        return {key: row.first(own[key[1]].trials) for key, row in known if key[1] in own} | dict(
+            self.rows
+        )
+
+    def card(self) -> Card:
+        """How the newcomer compares with every agent of `field`."""
+        asked = {id: problem.tags for id, problem in suites.problems(self.suite).items()}
+        return card(self.field, self.label, asked)
+
+
+def run_suite(
+    suite: str,
+    agent: str | type[Agent] | AgentEntry,
+    settings: Settings | None = None,
+    *,
+    problems: Sequence[str] | None = None,
+    trials: int | None = None,
+    rivals: Sequence[AgentEntry] = (),
+    seed: int = 0,
+    jobs: int | None = None,
+    engine: Engine = LOCAL,
+    folder: str | Path | None = None,
+) -> SuiteOutcome:
+    """Run one agent on the problems of a suite; the others are in the archive.
+
+    Problems that the agent refuses are left out. A trial that is stored is not run again.
+
+    Args:
+        suite: the name of the suite.
+        agent: a registered name, "module:Class", a class, or an entry, which has a label of its
+            own. The random numbers of an agent depend on its label.
+        settings: its settings, the same on all problems; those of an entry are its own.
+        problems: ids or names of problems; all by default.
+        trials: only so many trials of each problem.
+        rivals: agents that are run too.
+        seed: the base seed; another one than 0 draws other instances than the archive's.
+        jobs: worker processes; None for one per processor.
+        engine: where trials run.
+        folder: where results are kept; by default results/SUITE-LABEL.
+    Raises:
+        InvalidInput: the agent refuses all problems; the message says why.
+        UnknownName: there is no such suite, problem, agent or setting.
+        StoreError: the folder has the results of another agent of this label.
+    """
+    entry = _entry(agent, settings)
+    of_seed = f"-seed{seed}" if seed else ""
+    usual = f"{suite}-{entry.label}{of_seed}".replace("/", "-").replace(" ", "-")
+    where = Path(folder) if folder is not None else Path("results") / usual
+    rows: dict[tuple[str, str], Row] = {}
+    refused: dict[str, str] = {}
+    failures: list[TrialFailure] = []
+    interrupted = False
+    for id, problem in suites.chosen(suite, problems).items():
+        if why := refusal(problem, entry):
+            refused[id] = why
+            continue
+        others = [r for r in rivals if r.label != entry.label and refusal(problem, r) is None]
+        asked = replace(problem, agents=(entry, *others), trials=trials or problem.trials)
+        path = where / f"{id.partition('/')[2]}.sqlite"
+        outcome = run_study(asked, path, jobs=jobs, engine=engine, seed=seed)
+        failures += outcome.failures
+        if outcome.done:
+            rows |= {
+                (row.agent, id): row
+                for row in rows_of(path, problem, asked.agents, asked.trials, seed)
+            }
+        if interrupted := outcome.interrupted:
+            break
+    if not rows and refused and not failures and not interrupted:
+        raise InvalidInput(f"{entry.label} can play no problem of {suite}: {refused.popitem()[1]}")
+    own = [row for (agent, _), row in rows.items() if agent == entry.label]
+    save(where / f"rows{SUFFIX}", own)
+    shown = entry.label
+    if not seed and any(agent == shown for agent, _ in archived(suite)):
+        shown += " (this run)"  # beside the archive's
+        rows = {(shown, row.problem): replace(row, agent=shown) for row in own}
+    return SuiteOutcome(suite, shown, where, rows, refused, tuple(failures), interrupted)
+
+
+def _entry(agent: str | type[Agent] | AgentEntry, settings: Settings | None) -> AgentEntry:
+    if isinstance(agent, AgentEntry):
+        return agent
+    name = agent if isinstance(agent, str) else f"{agent.__module__}:{agent.__qualname__}"
+    return AgentEntry(label_of(name), name, dict(settings or {}))
+
+
+def rows_of(
+    path: Path, problem: Scenario, entries: Iterable[AgentEntry], trials: int, seed: int
+) -> list[Row]:
+    """The rows of the agents of a results file, up to the first trial that is missing."""
+    found = []
+    with Store.open(path) as store:
+        for entry in entries:
+            done = store.trials(0, entry.label)
+            count = next((i for i in range(trials) if i >= len(done) or done[i] != i), trials)
+            if count:
+                seconds = [store.seconds(0, entry.label, part) for part in ("ask", "tell")]
+                regret = store.arrays(0, entry.label, "regret")[:count]
+                found.append(
+                    row_of(problem, entry, regret, (seconds[0] + seconds[1])[:count], seed)
+                )
+    return found
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A trial of the archive that was run again: `SAME`, `ROUNDED` or `DIFFERENT`."""
+
+    agent: str
+    problem: str
+    trial: int
+    verdict: str
+
+
+def rerun(row: Row, problem: Scenario, entry: AgentEntry, trial: int) -> Rerun:
+    """Run a trial of a row again.
+
+    Raises:
+        StoreError: the row is of another problem, or of an agent with other settings.
+    """
+    if not current(row, problem, entry):
+        raise StoreError(
+            f"the row of {row.agent} on {row.problem} is of another version of the problem or of "
+            "the agent's settings: make it anew"
+        )
+    record = run_trial(replace(problem, agents=(entry,)), entry.label, trial)
+    regret, seconds = record.rounds["regret"], record.seconds["ask"]
+    if digest(regret) == int(row.digests[trial]):
+        verdict = SAME
+    else:
+        now = row_of(problem, entry, regret[None], seconds[None]).regret[0]
+        close = np.allclose(now, row.regret[trial], rtol=TOLERANCE, atol=1e-9)
+        verdict = ROUNDED if close else DIFFERENT
+    return Rerun(row.agent, row.problem, trial, verdict)
+
+
+def sampled(rows: Iterable[Row], count: int, seed: int | None = None) -> list[tuple[Row, int]]:
+    """Trials at random, without repetition, each with its row."""
+    trials = [(row, trial) for row in rows for trial in range(row.trials)]
+    rng = np.random.default_rng(seed)
+    some = rng.choice(len(trials), min(count, len(trials)), replace=False)
+    return [trials[i] for i in some]

@@ -1,0 +1,117 @@
+"""Whether an agent is as good on new instances as on those of the archive, which anyone can see."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.display import Displayed
+from gpbandits_env.scenarios.reporting.tables import aligned
+from gpbandits_env.scenarios.scenario import AgentEntry
+from gpbandits_env.scenarios.suite.archive import archived, entries
+from gpbandits_env.scenarios.suite.card import ORACLE, RANDOM, standings
+from gpbandits_env.scenarios.suite.rows import Field
+from gpbandits_env.scenarios.suite.run import SuiteOutcome
+
+BEST = 5
+LEVEL, SHUFFLES, ROUNDING = 0.01, 10_000, 1e-9
+
+
+@dataclass(frozen=True, repr=False)
+class Exposure(Displayed):
+    """How often an agent has less regret than some others, on public and on new instances.
+
+    Attributes:
+        label: the agent.
+        shares: rival -> the shares of trials with less regret, on public and on new instances: the
+            mean over problems, where an equal regret counts as a half.
+        public: the mean of the first over the rivals.
+        new: the mean of the second.
+        p: how often shuffled instances have so large a fall (a permutation test, stratified by
+            problem).
+    """
+
+    label: str
+    shares: dict[str, tuple[float, float]]
+    public: float
+    new: float
+    p: float
+
+    def __str__(self) -> str:
+        """A table, and a sentence."""
+        rows = [["rival", "public instances", "new instances"]]
+        rows += [[rival, f"{a:.0%}", f"{b:.0%}"] for rival, (a, b) in self.shares.items()]
+        fitted = (
+            "that is worse than chance explains: it fits the public instances"
+            if self.p < LEVEL
+            else "there is no sign that it fits the public instances"
+        )
+        return "\n".join(
+            [
+                *aligned(rows),
+                f"{self.label} has less regret in {self.public:.0%} of the trials on the public "
+                f"instances and in {self.new:.0%} on new ones (p = {self.p:.2g}); {fitted}.",
+            ]
+        )
+
+
+def opponents(outcome: SuiteOutcome) -> list[AgentEntry]:
+    """The five best agents of the archive, by their scores on the problems of a run, and random.
+
+    An agent counts that plays at least half of these problems; an oracle does not.
+    """
+    among = {id for _, id in outcome.rows}
+    field = {key: row for key, row in archived(outcome.suite).items() if key[1] in among}
+    found = [s.label for s in standings(field, None) if 2 * s.problems >= len(among)]
+    best = [label for label in found if label not in (ORACLE, RANDOM)][:BEST]
+    return [entries()[label] for label in (*best, RANDOM)]
+
+
+def exposed(public: SuiteOutcome, fresh: SuiteOutcome, seed: int = 0) -> Exposure:
+    """Compare an agent's lead over the rivals of ``fresh`` there and in ``public``.
+
+    Args:
+        public: a run on the instances of the archive.
+        fresh: a run of the same agent, and of the rivals, on new instances.
+        seed: the seed of the permutations.
+    """
+    rivals = dict.fromkeys(agent for agent, _ in fresh.rows if agent != fresh.label)
+    old = {rival: _wins(public.field, public.label, rival) for rival in rivals}
+    new = {rival: _wins(fresh.rows, fresh.label, rival) for rival in rivals}
+    shares = {rival: (_mean(old[rival]), _mean(new[rival])) for rival in rivals}
+    leads = _leads(old), _leads(new)
+    before, after = (float(np.mean([lead.mean() for lead in side.values()])) for side in leads)
+    p = _chance({id: (lead, leads[1][id]) for id, lead in leads[0].items() if id in leads[1]}, seed)
+    return Exposure(public.label, shares, before, after, p)
+
+
+def _wins(field: Field, label: str, rival: str) -> dict[str, Array]:
+    """Problem -> (trials,) 1 where the agent has less regret than a rival, 1/2 where as much."""
+    found = {}
+    for (agent, id), row in field.items():
+        other = field.get((rival, id))
+        if agent == label and other is not None:
+            n = min(row.trials, other.trials)
+            ours, theirs = row.regret[:n, -1], other.regret[:n, -1]
+            found[id] = np.where(ours == theirs, 0.5, ours < theirs)
+    return found
+
+
+def _mean(wins: dict[str, Array]) -> float:
+    return float(np.mean([w.mean() for w in wins.values()]))
+
+
+def _leads(side: dict[str, dict[str, Array]]) -> dict[str, Array]:
+    """Problem -> (trials,) the mean share of rivals that have more regret."""
+    ids = dict.fromkeys(id for wins in side.values() for id in wins)
+    return {id: np.mean([wins[id] for wins in side.values() if id in wins], axis=0) for id in ids}
+
+
+def _chance(leads: dict[str, tuple[Array, Array]], seed: int) -> float:
+    """How often instances that are shuffled within each problem have so large a fall, or larger."""
+    rng, fall = np.random.default_rng(seed), np.zeros(SHUFFLES + 1)
+    for old, new in leads.values():
+        both = np.tile(np.concatenate([old, new]), (SHUFFLES + 1, 1))
+        both[1:] = rng.permuted(both[1:], axis=1)
+        fall += both[:, : len(old)].mean(axis=1) - both[:, len(old) :].mean(axis=1)
+    return float(np.mean(fall >= fall[0] - ROUNDING))

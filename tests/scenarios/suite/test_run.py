@@ -1,0 +1,214 @@
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.scenario import AgentEntry
+from gpbandits_env.scenarios.study import run_trial
+from gpbandits_env.scenarios.suite import rows, suites
+from gpbandits_env.scenarios.suite.archive import archived, entries
+from gpbandits_env.scenarios.suite.run import DIFFERENT, SAME, rerun, run_suite, sampled
+from gpbandits_env.scenarios.suite.seeds import exposed, opponents
+
+MODULE = """
+from pathlib import Path
+
+from gpbandits_env.agents import Agent
+
+
+class Stopped(Agent):
+    '''Interrupted in the third trial while a file exists.'''
+
+    made = 0
+
+    def ask(self):
+        if not self.round:
+            Stopped.made += 1
+            if Stopped.made == 3 and Path("stop").exists():
+                raise KeyboardInterrupt
+        return self.problem.domain.sample(self.rng, self.batch_size)
+
+
+class OnlySmall(Agent):
+    '''Refuses more than one action.'''
+
+    def check(self):
+        if self.batch_size > 1:
+            from gpbandits_env.errors import InvalidInput
+            raise InvalidInput("one action at a time")
+
+    def ask(self):
+        return self.problem.domain.sample(self.rng, 1)
+
+
+class Memory(Agent):
+    '''Knows the best action of functions whose first reward it has seen before.'''
+
+    known = {}
+
+    def __init__(self, problem, rng):
+        super().__init__(problem, rng)
+        self.best = 0
+
+    def ask(self):
+        import numpy as np
+
+        return np.array([self.best])
+
+    def _learn(self, actions, rewards):
+        if self.round == 0:
+            anything = int(self.problem.domain.sample(self.rng, 1)[0])
+            self.best = self.known.get(round(float(rewards[0]), 9), anything)
+
+
+class Raises(Agent):
+    def ask(self):
+        raise RuntimeError("it does not work")
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    (tmp_path / "suite_agents.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(__import__("sys").modules, "suite_agents", raising=False)
+
+
+def played(agent, folder, **more):
+    given = {"problems": ["se"], "trials": 4, "jobs": 1, "folder": folder}
+    return run_suite("core-v1", agent, **given | more)
+
+
+@pytest.mark.parametrize(
+    ("agent", "problem", "trial"),
+    [("gp-ucb", "se", 0), ("random", "breaks", 7), ("rexp3", "batch-5", 3), ("bucb", "delay", 29)],
+)
+def test_an_archived_trial_has_the_same_digest_again(agent, problem, trial):
+    row = archived("core-v1")[agent, f"core-v1/{problem}"]
+    known = suites.problems("core-v1")[row.problem]
+    found = rerun(row, known, entries()[agent], trial)
+    assert found.verdict != DIFFERENT
+    record = run_trial(known.select([agent]), agent, trial)
+    assert len(record.rounds["regret"]) == row.rounds[-1]
+
+
+def test_a_changed_trial_and_changed_settings_are_noticed():
+    row = archived("core-v1")["gp-ucb", "core-v1/se"]
+    problem = suites.problems("core-v1")["core-v1/se"]
+    with pytest.raises(StoreError, match="make it anew"):
+        rerun(row, problem, AgentEntry("gp-ucb", "gp-ucb", {"beta": 1.0}), 0)
+    other = archived("core-v1")["random", "core-v1/se"]
+    wrong = rows.replace(row, regret=other.regret, digests=other.digests)
+    assert rerun(wrong, problem, entries()["gp-ucb"], 0).verdict == DIFFERENT
+
+
+def test_an_archived_agent_is_not_different_from_itself(tmp_path):
+    outcome = played("gp-ucb", tmp_path, problems=["se", "kernel"], trials=None)
+    assert outcome.label == "gp-ucb (this run)"
+    for problem in ("core-v1/se", "core-v1/kernel"):
+        ours = outcome.rows[outcome.label, problem]
+        kept = archived("core-v1")["gp-ucb", problem]
+        if ours.machine == kept.machine:
+            np.testing.assert_array_equal(ours.digests, kept.digests)
+            np.testing.assert_array_equal(ours.regret, kept.regret)
+    card = outcome.card()
+    (against,) = (test for test in card.tests if test.b == "gp-ucb")
+    assert against.p == 1.0
+    assert "no difference" in str(card)
+    assert len(rows.load(tmp_path / "rows.npz")) == 2
+
+
+def test_an_interrupted_run_resumes_and_ends_as_another(module, tmp_path):
+    (tmp_path / "stop").touch()
+    stopped = played("suite_agents:Stopped", tmp_path / "a")
+    assert stopped.interrupted
+    (tmp_path / "stop").unlink()
+    resumed = played("suite_agents:Stopped", tmp_path / "a")
+    whole = played("suite_agents:Stopped", tmp_path / "b")
+    assert not resumed.interrupted
+    (one,), (other,) = resumed.rows.values(), whole.rows.values()
+    assert one.trials == 4
+    np.testing.assert_array_equal(one.digests, other.digests)
+
+
+def test_problems_that_an_agent_refuses_are_left_out_with_its_reason(module, tmp_path):
+    outcome = played("suite_agents:OnlySmall", tmp_path, problems=["se", "batch-5"])
+    assert outcome.refused == {"core-v1/batch-5": "one action at a time"}
+    assert list(outcome.rows) == [("OnlySmall", "core-v1/se")]
+    with pytest.raises(InvalidInput, match="can play no problem of core-v1: one action at a time"):
+        played("suite_agents:OnlySmall", tmp_path, problems=["batch-5"])
+
+
+def test_rows_of_the_archive_have_the_trials_of_the_run(tmp_path):
+    outcome = played(AgentEntry("short", "max-mean", {"window": 5}), tmp_path)
+    assert {row.trials for row in outcome.field.values()} == {4}
+    assert ("short", "core-v1/se") in outcome.field
+    assert ("gp-ucb", "core-v1/se") in outcome.field
+    assert {problem for _, problem in outcome.field} == {"core-v1/se"}
+    with pytest.raises(StoreError, match="another study"):
+        played(AgentEntry("short", "max-mean", {"window": 6}), tmp_path)
+
+
+def test_mistakes_are_named_before_anything_runs(tmp_path):
+    with pytest.raises(UnknownName, match="no setting"):
+        played("gp-ucb", tmp_path, settings={"gamma": 2.0})
+    with pytest.raises(UnknownName, match="did you mean"):
+        played("gp-ucbb", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_agent_that_knows_the_public_instances_is_exposed(module, tmp_path):
+    import suite_agents
+
+    problem = suites.problems("core-v1")["core-v1/se"].select(["random"])
+    import gymnasium as gym
+
+    env = gym.make(problem.env, max_episode_steps=2, **problem.env_kwargs)
+    for trial in range(10):
+        env.reset(seed=run_trial(problem.select(horizon=1), "random", trial).world_seed)
+        best = int(env.unwrapped.function.best_action)
+        observation, *_ = env.step(np.array([0]))
+        suite_agents.Memory.known[round(float(observation["rewards"][0]), 9)] = best
+    public = played("suite_agents:Memory", tmp_path / "a", trials=10)
+    assert (next(iter(public.rows.values())).regret[:, 1:] < 2.0).mean() > 0.5
+    rivals = opponents(public)[-3:]
+    assert rivals[-1].label == "random"
+    fresh = played("suite_agents:Memory", tmp_path / "b", trials=10, seed=2027, rivals=rivals)
+    assert fresh.field == fresh.rows
+    found = exposed(public, fresh)
+    assert found.p < 0.01
+    assert found.public > found.new
+    assert "it fits the public instances" in str(found)
+    honest = played("gp-ucb", tmp_path / "c", trials=10)
+    fresh = played("gp-ucb", tmp_path / "d", trials=10, seed=2027, rivals=rivals)
+    assert "no sign" in str(exposed(honest, fresh))
+
+
+def test_a_sample_has_no_trial_twice():
+    some = archived("core-v1")["gp-ucb", "core-v1/se"], archived("core-v1")["random", "core-v1/se"]
+    found = sampled(some, 1000, seed=0)
+    assert len({(row.agent, trial) for row, trial in found}) == len(found) == 60
+
+
+def invoke(*words):
+    return CliRunner().invoke(main, ["suite", *words])
+
+
+def test_the_commands(module, tmp_path):
+    listed = invoke("list")
+    assert listed.exit_code == 0
+    assert "core-v1/season" in listed.output
+    assert "needs a box" in listed.output
+    more = ["--problem", "se", "--trials", "2", "--jobs", "1", "--out", str(tmp_path / "out")]
+    done = invoke("run", "core-v1", "--agent", "gp-ucb", "--set", "beta=2", "--label", "two", *more)
+    assert done.exit_code == 0, done.output
+    assert "two has lower regret than" in done.output
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["rows.npz", "se.sqlite"]
+    failed = invoke("run", "core-v1", "--agent", "suite_agents:Raises", *more[:-1], "failed")
+    assert failed.exit_code == 1
+    assert "2 trials failed" in failed.output
+    checked = invoke("check", "--sample", "3", "--agent", "random", "--seed", "0")
+    assert checked.exit_code == 0
+    assert f"{SAME}: 3" in checked.output or "rounding" in checked.output
