@@ -33,7 +33,7 @@ SECTIONS = {
     "Agents": ("agents.md", "mixing.md", "adding-an-agent.md"),
     "Studies": ("studies.md", "suite.md", "scenarios.md", "claims.md", "benchmarks.md"),
 }
-FRONT = ("index.md", "getting-started.md", "optimize.md")
+FRONT = ("index.md", "getting-started.md", "optimize.md", "coming-from.md")
 LAST = ("errors.md", "limits.md", "bibliography.md", "architecture.md")
 API = "api/index.md"
 # Pages whose marker is replaced by a list that is written now.
@@ -81,6 +81,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         FRONT[1],
         {"Notebooks": [uri for uri in notebooks if uri.endswith(".md")]},
         {"Optimize": FRONT[2]},
+        {"Coming from another library": FRONT[3]},
         *({title: entries} for title, entries in own.items()),
         {"Reference": [{"API": [API, *api]}, *sorted(sources - placed), *LAST, "changelog.md"]},
     ]
