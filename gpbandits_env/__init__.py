@@ -31,7 +31,7 @@ if (_root / "pyproject.toml").exists() and (_root / "agents").is_dir():
     # scenarios stand next to it there, and must import as gpbandits_env.agents and .scenarios.
     __path__.append(str(_root))
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 # What is imported from here, and the module that has it: imported on first use.
 _EXPORTS = {
