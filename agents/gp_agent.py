@@ -96,7 +96,6 @@ class GPAgent(Agent):
         batch = "thompson" if self.rule is None else "hallucinate"
         self.batch = rule_for(batch if parts.batch is None else parts.batch)
         self.batch.check(self.rule, problem)
-        self._history = problem.last_rows(parts.history)[-(parts.window or 0) :]
         # Whether points are actions as they are.
         self._is_plain = self.action_map.identity and problem.contexts is None
         self._observers = [part for part in self.parts if observes(part)]
@@ -116,12 +115,10 @@ class GPAgent(Agent):
         return self.conditioned.posterior
 
     def _begin(self) -> None:
-        """The state before any data but the history."""
+        """The state before any data."""
         self.pace, self.duplicates = 1.0, 0
         for part in self.parts:
             part.begin()
-        for age, row in zip(range(len(self._history), 0, -1), self._history, strict=True):
-            self.data.add(np.arange(len(row)), row, 1.0 - age, START - age)
         self._reach()
 
     def _facts(self) -> Plain:

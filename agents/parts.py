@@ -66,8 +66,6 @@ class Parts:
             variance s^2 / discount^j (see `WGPUCB`). In a box it needs candidates, by default 1024.
         reset_every: if given, all data are discarded after each block of this many rounds.
         window: if given, only the data of this many last rounds are used.
-        history: if given, the number of last rows of the problem's history (`Problem.history`), one
-            round apart, that the agent observes before round 1.
         compress: if given, the posterior uses only informative observations (see
             `data.compression`). A rule as a dict, {"type": "constant", "epsilon": 1e-4} or
             {"type": "horizon", "alpha": 0.5}, or a number, which is a constant epsilon. Other
@@ -96,7 +94,6 @@ class Parts:
     discount: float | None = None
     reset_every: int | None = None
     window: int | None = None
-    history: int | None = None
     compress: Settings | Budget | float | None = None
     candidates: int | None = None
     search: SearchSpec = None

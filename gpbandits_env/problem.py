@@ -108,14 +108,12 @@ class Problem(Displayed):
             mean = np.repeat(mean, domain.size // np.size(mean))
         return replace(self, domain=domain, contexts=None, prior_mean=mean, history=None)
 
-    def last_rows(self, rows: int | None) -> Array:
-        """The last rows of the history, (rows, n); no row, (0, 0), if ``rows`` is None.
+    def last_rows(self, rows: int) -> Array:
+        """The last rows of the history, (rows, n).
 
         Raises:
             InvalidInput: the history has fewer rows, or there is none.
         """
-        if rows is None:
-            return np.empty((0, 0))
         if self.contexts is not None:
             raise InvalidInput(
                 "the contexts of the problem's history are unknown: leave out history"
