@@ -86,8 +86,7 @@ class GPAgent(Agent):
         if learning is not None:
             self.refit = Refit(learning, model, data, keep, mapped, problem.reward_sd)
         self.compression = compression_for(parts.compress, problem)
-        self._given = model
-        self.conditioned = Conditioned(data, keep, mapped, self._prior, model)
+        self.conditioned = Conditioned(data, keep, mapped, self._prior, self.refit or model)
         self.search = parts.search_for(problem, self.action_map, rng, self.keep)
         # Whether the search is that of the whole domain, so that coordinates can be fixed.
         self.fixes_coordinates = not parts.is_local and self.action_map.shown == problem.domain
@@ -196,30 +195,35 @@ class GPAgent(Agent):
         if len(new) > 1:
             self.duplicates += len(new) - len(np.unique(new, axis=0))
         if self._observers:
-            self._show(played, points, values, np.full(len(values), float(self.round)))
-        fitted = self.refit is not None and self.refit.update(self.round)
-        self._reach((self.round, new, gained, own), fitted)
+            self._show("round", played, points, values, np.full(len(values), float(self.round)))
+        self._reach((self.round, new, gained, own))
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
         actions, points = np.array([p.action for p in played]), np.array([p.note for p in played])
         rounds, times = np.array([(p.round, p.time) for p in played], dtype=np.float64).T
-        arrived = self._add(points, rewards, rounds, times)
-        if self._observers:
-            self._show(actions, points, rewards, rounds)
-        self._reach(arrived, self.refit is not None and self.refit.repeat(rounds))
+        self._add("late", actions, points, rewards, rounds, times)
 
     def _add(
-        self, points: Points, rewards: Array, rounds: Array, times: Array, own: Array | None = None
-    ) -> Arrived | None:
-        """Add observations of several rounds; return the last ones if they can be learned now."""
+        self,
+        source: str,
+        played: Points,
+        points: Points,
+        rewards: Array,
+        rounds: Array,
+        times: Array,
+        own: Array | None = None,
+    ) -> None:
+        """Observe rewards of other rounds than the present one."""
         arrived: Arrived | None = None
         for t in np.unique(rounds[rounds >= self.keep.stage]).tolist():
             mine = rounds == t
             new = self._compressed(points[mine], rewards[mine])
             noise = None if own is None else own[mine]
             self.data.add(*new, t, times[mine].item(0), noise)
-            arrived = None if self.conditioned.ages or own is not None else (t, *new, None)
-        return arrived
+            arrived = None if self.conditioned.ages else (t, *new, noise)
+        if self._observers:
+            self._show(source, played, points, rewards, rounds)
+        self._reach(arrived)
 
     def prior_data(
         self,
@@ -254,11 +258,7 @@ class GPAgent(Agent):
             )
         points = self._placed(played, context)
         times = np.full(len(of), self.clock) if rounds is None else START + of - 1.0
-        self._add(points, values, of, times, own)
-        if self._observers:
-            self._show(played, points, values, of)
-        known = len(points)
-        self._reach(None, self.refit is not None and self.refit.update(self.round, known))
+        self._add("prior", played, points, values, of, times, own)
 
     def _compressed(self, points: Points, rewards: Array) -> tuple[Points, Array]:
         """The informative observations; bedi2022, eq. (2.12)."""
@@ -268,23 +268,21 @@ class GPAgent(Agent):
         passed = self.compression.informative(self.posterior, placed)
         return points[passed], rewards[passed]
 
-    def _show(self, played: Points, points: Points, values: Array, rounds: Array) -> None:
+    def _show(
+        self, source: str, played: Points, points: Points, values: Array, rounds: Array
+    ) -> None:
         """Show observations to the parts that remember."""
         now = self.conditioned
         before = now.posterior, now.best_reward, now.first_round
-        new = played, points, values, now.given(values), rounds
+        new = played, points, values, now.given(values), rounds, source
         seen = Observed(*new, self.round, self.clock, *before, self.data)
         for part in self._observers:
             part.observe(seen)
 
-    def _reach(self, arrived: Arrived | None = None, fitted: bool = False) -> None:
+    def _reach(self, arrived: Arrived | None = None) -> None:
         """Bring the posterior and the search to the next round; see `Conditioned.at`."""
         t = self.round + 1
-        if fitted:
-            assert self.refit is not None
-            self.conditioned.use(self.refit, t, self.clock)
-        else:
-            self.conditioned.at(t, self.clock, arrived)
+        self.conditioned.at(t, self.clock, arrived)
         if self._follows:
             self.search.follow(t, self.posterior)
 
@@ -336,7 +334,6 @@ class GPAgent(Agent):
     def reset(self) -> None:
         super().reset()
         self.data.clear()
-        self.conditioned.reset(self._given)
         self._begin()
 
     def snapshot(self) -> State:
@@ -358,9 +355,7 @@ class GPAgent(Agent):
                 "the snapshot is of an agent with another seed, which has other points: restore it "
                 "into an agent made with that seed"
             )
-        self.conditioned.restore(
-            state["conditioned"], self.refit or self._given, int(state["round"]) + 1
-        )
+        self.conditioned.restore(state["conditioned"], int(state["round"]) + 1)
         self.duplicates = int(state["duplicates"])
         super()._restore(state)
         self.search.follow(self.round + 1, self.posterior)

@@ -40,7 +40,7 @@ class Conditioned:
         keep: which of them count.
         mapped: the map from the points of the data to those of the posterior.
         make: makes the posterior of a model, without data.
-        model: the model.
+        given: the model, or what fits it to the data.
 
     Attributes:
         posterior: the posterior at the present time.
@@ -57,14 +57,20 @@ class Conditioned:
         keep: Keep,
         mapped: ActionMap,
         make: Callable[[Model], Posterior],
-        model: Model,
+        given: Model | Refit,
     ) -> None:
         self._data, self._keep, self._mapped, self._make = data, keep, mapped, make
-        self.reset(model)
+        self._given, self._refit = given, given if isinstance(given, Refit) else None
+        self.reset()
 
-    def reset(self, model: Model, winsorize: Callable[[Array], Array] | None = None) -> None:
-        """Return to the prior of a model, without data."""
-        self.model, self.posterior, self.winsorize = model, self._make(model), winsorize
+    def reset(self) -> None:
+        """Return to the prior of the model, without data."""
+        self.winsorize: Callable[[Array], Array] | None = None
+        if isinstance(self._given, Refit):
+            self.model, self.winsorize = self._given.model, self._given.winsorizer
+        else:
+            self.model = self._given
+        self.posterior = self._make(self.model)
         self._begin()
 
     def _begin(self) -> None:
@@ -92,6 +98,9 @@ class Conditioned:
                 need not be read if nothing else is new.
         """
         data, keep = self._data, self._keep
+        if self._refit is not None and self._refit.model is not self.model:
+            self._use(self._refit, t, time)
+            return
         first = keep.first(t) if keep.forgets else keep.stage
         stale = first > self.first_round or data.edits != self._edits or self._mapped.moves
         if stale or (keep.masks and (self._counting(t)[: self._held] != self._mask).any()):
@@ -109,7 +118,7 @@ class Conditioned:
         if self.ages:
             self._pass(time)
 
-    def use(self, refit: Refit, t: int, time: float) -> None:
+    def _use(self, refit: Refit, t: int, time: float) -> None:
         """Condition on the data under another model, at the beginning of round t."""
         self.model, self.winsorize = refit.model, refit.winsorizer
         if not (refit.keeps_prior or self._mapped.moves):
@@ -249,18 +258,14 @@ class Conditioned:
         """What does not follow from the data, as a copy in plain data."""
         return {"passed": list(self._passed), "drawn": self.posterior.drawn}
 
-    def restore(self, state: State, learned: Model | Refit, t: int) -> None:
+    def restore(self, state: State, t: int) -> None:
         """Learn the data again by the calls before a snapshot, for the same last digits.
 
         Args:
-            state: a state of `state`.
-            learned: the model, or what fitted it; the data and the other parts are restored too.
+            state: a state of `state`; the data and the other parts are restored before.
             t: the round.
         """
-        if isinstance(learned, Refit):
-            self.reset(learned.model, learned.winsorizer)
-        else:
-            self.reset(learned)
+        self.reset()
         data = self._data
         passed = [
             (whole(size, "rows", 0, data.size), float(time)) for size, time in state["passed"]

@@ -20,6 +20,7 @@ class Observed:
         rewards: (k,).
         given: (k,) the rewards as the posterior will receive them.
         rounds: (k,) the rounds of the actions; for prior data they lie between two rounds.
+        source: "round", "late" rewards of pending actions, or "prior" data.
         round: the number of rounds so far.
         clock: the present time.
         posterior: the posterior before these observations.
@@ -33,6 +34,7 @@ class Observed:
     rewards: Array
     given: Array
     rounds: Array
+    source: str
     round: int
     clock: float
     posterior: Any

@@ -12,7 +12,7 @@ import numpy as np
 from gpbandits_env.agents.data.columns import Data, Rows
 from gpbandits_env.agents.data.keep import Keep, Since
 from gpbandits_env.agents.data.learning import Learning
-from gpbandits_env.agents.data.part import Part
+from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Plain, Points, State
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
@@ -94,48 +94,44 @@ class Refit(Part):
         self._known, self._seen, self._fresh, self._stage = 0, 0, 0, 0
         self.learned: list[Plain] = []
 
-    def update(self, round_: int, known: int = 0) -> bool:
-        """Fit the model to the data if a fit is due; return whether `model` changed.
-
-        Args:
-            round_: the number of rounds so far.
-            known: the number of new observations that are prior data.
-        """
-        begins = self._keep.stages != self._stage
-        if begins:
+    def observe(self, seen: Observed) -> None:
+        """Fit the model to the data if a fit is due."""
+        if seen.source == "late":
+            self._repeat(seen.rounds)
+            return
+        if self._keep.stages != self._stage:
             self.begin()
             self._stage = self._keep.stages
-        self._known += known
+        if seen.source == "prior":
+            self._known += len(seen.rewards)
         if self.learning.drifts:
-            return self._fit_drift(round_) or begins
+            self._fit_drift(seen.round)
+            return
         rows = self._keep.usable(self._data)
         observations = len(self._data.rewards[rows])
-        if not self.due(round_, observations):
-            return begins
-        self._fit_rows(round_, rows, self._starts(observations))
-        self._seen = observations
-        return True
+        if self.due(seen.round, observations):
+            self._fit_rows(seen.round, rows, self._starts(observations))
+            self._seen = observations
 
-    def repeat(self, late: Array) -> bool:
+    def _repeat(self, late: Array) -> None:
         """Repeat the last fit with late rewards of rounds (k,) before it, if it needs no search.
 
-        Then only the mean and the scale of the rewards are estimated. Returns whether it did.
+        Then only the mean and the scale of the rewards are estimated.
         """
         now, known = self._fitted, self._known
         if self._estimator.searches or not (late <= now).any():
-            return False
+            return
         if self.learned and self.learned[-1]["round"] == now:
             self.learned.pop()
         rows = self._data.numbers(self._keep.usable(self._data))
         self._fit_rows(now, rows[self._data.rounds[rows] < now + 1.0], 1)
         self._known = known
-        return True
 
-    def _fit_drift(self, round_: int) -> bool:
+    def _fit_drift(self, round_: int) -> None:
         """Fit epsilon and what else is learned to the last rounds if a fit is due."""
         data, keep = self._data, self._keep
         if round_ % self.learning.every:
-            return False
+            return
         first = max(round_ - self.learning.window + 1.0, 1.0, keep.stage)
         rows = data.numbers(keep.usable(data))
         rounds = data.rounds[rows]
@@ -143,11 +139,10 @@ class Refit(Part):
         rows = rows[np.argsort(data.rounds[rows], kind="stable")]
         # One round carries no information on correlations in time.
         if len(np.unique(data.rounds[rows])) < 2:
-            return False
+            return
         self._fit_rows(round_, rows, self.learning.starts)
         assert isinstance(keep, Since)
         keep.start = max(keep.start, first)
-        return True
 
     def _fit_rows(self, round_: int, rows: Rows, starts: int) -> None:
         data = self._data

@@ -1,6 +1,7 @@
 """What is learned, when, and in whose units; on arms and in a box."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -42,6 +43,14 @@ def function(x):
     return 40 + 5 * np.sin(x[:, 0] * 2) + np.cos(x[:, 1] / 2)
 
 
+def update(refit, host, known=0):
+    """Whether the model changes when a round, or known data, are observed."""
+    before = refit.model
+    kind = "prior" if known else "round"
+    refit.observe(SimpleNamespace(source=kind, round=host.round, rewards=range(known)))
+    return refit.model is not before
+
+
 def play(refit, host, rounds, m=2, seed=1):
     rng = np.random.default_rng(seed)
     for _ in range(rounds):
@@ -49,7 +58,7 @@ def play(refit, host, rounds, m=2, seed=1):
         y = function(host.domain.points(places)) + 0.1 * rng.standard_normal(m)
         host.round += 1
         host.add(places, y)
-        if refit.update(host.round):
+        if update(refit, host):
             model = refit.model
             host.models.append((model.kernel, model.noise_var, model.prior_mean))
 
@@ -246,9 +255,9 @@ def test_a_stage_starts_with_the_given_model_and_fits_its_own_data():
     given, learned = Model(Matern52(1.0), 0.1), refit.model
     host.keep.stage, host.keep.stages = host.round + 0.5, 1
     assert learned != given
-    assert refit.update(host.round)
+    assert update(refit, host)
     assert (refit.model, refit.learned) == (given, [])
-    assert not refit.update(host.round)
+    assert not update(refit, host)
     play(refit, host, 3)
     assert [(one["round"], one["observations"]) for one in refit.learned] == [(9, 4)]
 
@@ -257,7 +266,7 @@ def test_a_fit_of_epsilon_uses_the_present_stage_only():
     refit, host = build(ARMS, every=2, what=("epsilon",), starts=1, window=30)
     play(refit, host, 4)
     host.keep.stage, host.keep.stages = host.round + 0.5, 1
-    assert refit.update(host.round)
+    assert update(refit, host)
     play(refit, host, 4, seed=2)
     assert [(one["round"], one["observations"]) for one in refit.learned] == [(6, 4), (8, 8)]
     assert host.keep.first(9) == 4.5
@@ -266,9 +275,9 @@ def test_a_fit_of_epsilon_uses_the_present_stage_only():
 def test_known_observations_count_as_rounds_since_the_last_fit():
     refit, host = build(ARMS, every=6, first=4, starts=1)
     play(refit, host, 3)
-    assert not refit.update(host.round, known=4)
-    assert refit.update(host.round, known=1)
-    assert not refit.update(host.round, known=5)
+    assert not update(refit, host, known=4)
+    assert update(refit, host, known=1)
+    assert not update(refit, host, known=5)
     agent = agents.make("gp-ucb", Problem(ARMS, Matern52(1.0), 0.1), learn=refit.learning)
     agent.tell(np.arange(4), np.arange(4.0))
     for known, count in ((5, 1), (1, 2), (5, 2)):
@@ -280,7 +289,7 @@ def test_a_restored_refit_remembers_every_count():
     refit, host = build(ARMS, every=6, first=4, starts=1)
     host.keep.stages = 1
     play(refit, host, 5)
-    refit.update(host.round, known=1)
+    update(refit, host, known=1)
     other = Refit(refit.learning, refit._given, host.data, host.keep, refit._mapped)
     fresh = {name: value for name, value in vars(other).items() if isinstance(value, int | list)}
     other.restore(refit.state())
@@ -440,6 +449,6 @@ def test_a_model_of_numbers_beyond_those_of_a_kernel_is_not_taken():
     before, count = refit.model, len(refit.learned)
     host.round += 1
     host.add(BOX.sample(np.random.default_rng(0), 1), np.array([1e150]))
-    refit.update(host.round)
+    update(refit, host)
     assert refit.model is before
     assert len(refit.learned) == count
