@@ -7,23 +7,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.acquisitions.functions import Acquisition
-from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round, acquisition_for
+from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.agents.agent import Agent
-from gpbandits_env.agents.batch import rule_for
 from gpbandits_env.agents.batch.base import rolled_back
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.compression import compression_for
 from gpbandits_env.agents.data.conditioned import START, Arrived, Conditioned
-from gpbandits_env.agents.data.learning import learning_for
+from gpbandits_env.agents.data.learning import Learning
 from gpbandits_env.agents.data.part import Observed, Part, observes
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import Search
-from gpbandits_env.arrays import Array, Plain, Points, State, finite_array, positive, share
+from gpbandits_env.arrays import Array, Plain, Points, State, finite_array, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.posterior import Posterior, posterior_for
+from gpbandits_env.gp.posterior import Posterior
 from gpbandits_env.problem import Problem
 
 
@@ -51,6 +50,7 @@ class GPAgent(Agent):
         pace: the time that a round takes, by default 1.
         action_map: the map between actions and points of the posterior's domain.
         search: the search for actions.
+        composed: the parts with the settings of this agent.
         duplicates: the number of observed actions that repeated another one of the same round.
     """
 
@@ -69,32 +69,19 @@ class GPAgent(Agent):
         **settings: Any,
     ) -> None:
         super().__init__(problem, rng)
-        parts = self.PARTS.given(settings, type(self).__name__)
-        learning = learning_for(parts.learn, parts.standardize)
-        epsilon, temporal = parts.drift(problem, learning)
-        self._discount = 1.0 if parts.discount is None else share(parts.discount, "discount")
-        self.keep = parts.keep_for(epsilon, temporal, learning)
-        self._kind = parts.kind_for(epsilon, temporal)
-        needs_arms = self._kind["type"] == "nystrom" or temporal is not None
-        needs_arms |= parts.discount is not None
-        self.action_map = parts.map_for(problem, rng, self.keep, needs_arms)
-        inner = self.action_map.inner
-        model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, temporal)
-        self.data = Data(self.action_map.data_domain)
-        data, keep, mapped = self.data, self.keep, self.action_map
+        parts = self.PARTS.given(settings, type(self).__name__).resolved(problem)
+        self.composed = parts
+        self.keep = keep = parts.keep_for()
+        self.action_map = mapped = parts.map_for(problem, rng, keep)
+        self.data, model = Data(mapped.data_domain), parts.model(mapped.inner)
         self.refit = None
-        if learning is not None:
-            self.refit = Refit(learning, model, data, keep, mapped, problem.reward_sd)
+        if isinstance(parts.learn, Learning):
+            self.refit = Refit(parts.learn, model, self.data, keep, mapped, problem.reward_sd)
         self.compression = compression_for(parts.compress, problem)
-        self.conditioned = Conditioned(data, keep, mapped, self._prior, self.refit or model)
-        self.search = parts.search_for(problem, self.action_map, rng, self.keep)
-        # Whether the search is that of the whole domain, so that coordinates can be fixed.
-        self.fixes_coordinates = not parts.is_local and self.action_map.shown == problem.domain
-        given = parts.rule() if acquisition is None else acquisition
-        self.rule = acquisition_for(given, problem, inner, self.search)
-        batch = "thompson" if self.rule is None else "hallucinate"
-        self.batch = rule_for(batch if parts.batch is None else parts.batch)
-        self.batch.check(self.rule, problem)
+        self.conditioned = Conditioned(self.data, keep, mapped, self._prior, self.refit or model)
+        self.search = parts.search_for(problem, mapped, rng, keep)
+        self.rule = parts.rule_for(acquisition, problem, mapped.inner, self.search)
+        self.batch = parts.batch_for(self.rule, problem)
         # Whether points are actions as they are.
         self._is_plain = self.action_map.identity and problem.contexts is None
         self._observers = [part for part in self.parts if observes(part)]
@@ -380,15 +367,9 @@ class GPAgent(Agent):
 
     def _prior(self, model: Model) -> Posterior:
         """The posterior under a model before any data."""
-        return posterior_for(
-            self.action_map.inner.domain,
-            self.action_map.kernel(model.kernel),
-            model.noise_var,
-            model.prior_mean,
-            self._kind["type"],
-            dictionary={name: value for name, value in self._kind.items() if name != "type"},
-            horizon=self.problem.horizon,
-            rng=self.rng,
-            temporal=model.temporal,
-            discount=self._discount,
-        )
+        return self.composed.prior(model, self.action_map, self.problem, self.rng)
+
+    @property
+    def fixes_coordinates(self) -> bool:
+        """Whether the whole domain is searched, so that coordinates can be fixed."""
+        return not self.composed.is_local and self.action_map.shown == self.problem.domain

@@ -8,11 +8,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gpbandits_env.agents.acquisitions.functions import Acquisition
-from gpbandits_env.agents.acquisitions.rules import AcquisitionRule
-from gpbandits_env.agents.batch import Batch
+from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, acquisition_for
+from gpbandits_env.agents.batch import Batch, rule_for
+from gpbandits_env.agents.batch.base import BatchRule
 from gpbandits_env.agents.data.compression import Budget
-from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of
-from gpbandits_env.agents.data.learning import Learning
+from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of, keep_from
+from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.embeddings.action_map import (
     ActionMap,
     action_map_for,
@@ -20,12 +21,16 @@ from gpbandits_env.agents.embeddings.action_map import (
     check_own_search,
 )
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
-from gpbandits_env.arrays import Plain, Settings
+from gpbandits_env.arrays import Plain, Settings, share
 from gpbandits_env.errors import InvalidInput, unknown
-from gpbandits_env.gp.posterior import posterior_kind
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.posterior import Posterior, posterior_for, posterior_kind
 from gpbandits_env.gp.temporal import TemporalKernel
 from gpbandits_env.problem import Problem
 
+# The settings by which an agent forgets, and those of them by which data age.
+FORGETTING = ("epsilon", "reset_every", "window", "temporal", "discount")
+AGEING = ("epsilon", "temporal", "discount")
 # A Nystrom posterior and a temporal kernel need arms. In a box, this is the default number of
 # candidates.
 USUAL_CANDIDATES = 1024
@@ -39,13 +44,13 @@ Scored: TypeAlias = AcquisitionRule | Acquisition | Callable[..., Any] | None
 class Parts:
     """What an algorithm is composed of, and the defaults of the settings of all of them.
 
-    The first four are the algorithm's own. Each may be a `functools.partial`; the arguments that it
-    states by name are settings of the agent too, with these values as defaults.
+    The first three are the algorithm's own, as `keep` may be. Each may be a `functools.partial`;
+    the arguments that it states by name are settings of the agent too, with these values as
+    defaults.
 
     Args:
         acquisition: the score of actions: an acquisition, or a rule that makes one in each round;
             None for an algorithm that draws posterior samples instead.
-        keep: what data count, by a rule of the algorithm: a function of no other arguments.
         action_map: for an algorithm whose posterior is on another domain than the problem's, or
             whose search follows an embedding: a function of the problem, the generator and the
             `Keep`.
@@ -64,6 +69,8 @@ class Parts:
             box the others need candidates, by default 1024.
         discount: if given, in (0, 1]: an observation of age j counts like one with the noise
             variance s^2 / discount^j (see `WGPUCB`). In a box it needs candidates, by default 1024.
+        keep: which data count, by default all: {"type": "window", "rounds": 50}, {"type":
+            "restart", "every": 50}, or what makes a `Keep` of your own.
         reset_every: if given, all data are discarded after each block of this many rounds.
         window: if given, only the data of this many last rounds are used.
         compress: if given, the posterior uses only informative observations (see
@@ -85,13 +92,13 @@ class Parts:
     """
 
     acquisition: Scored = None
-    keep: Callable[..., Keep] | None = None
     action_map: Callable[..., ActionMap] | None = None
     own_search: Callable[..., Search] | None = None
     posterior: Settings | str = "auto"
     epsilon: float | None = None
     temporal: TemporalKernel | Settings | partial[Any] | None = None
     discount: float | None = None
+    keep: Callable[..., Keep] | Settings | None = None
     reset_every: int | None = None
     window: int | None = None
     compress: Settings | Budget | float | None = None
@@ -128,7 +135,7 @@ class Parts:
                 if value is not None:
                     raise InvalidInput(f"{agent} has a {name} of its own: leave out {name}")
                 continue
-            for part in (*OWN, "temporal"):
+            for part in (*OWN, "keep", "temporal"):
                 made = changed.get(part, getattr(self, part))
                 if isinstance(made, partial) and name in made.keywords:
                     changed[part] = partial(made, **{name: value})
@@ -137,64 +144,83 @@ class Parts:
                 changed[name] = value
         return replace(self, **changed)
 
-    def drift(self, problem: Problem, learning: Learning | None) -> tuple[float | None, Any]:
-        """The rate of a Markov drift and the temporal kernel, each None if it is not used."""
+    def resolved(self, problem: Problem) -> "Parts":
+        """The same with the drift and what is learned as they are used for a problem."""
         temporal = self.temporal() if isinstance(self.temporal, partial) else self.temporal
         epsilon, temporal = drift_of(self.epsilon, temporal)
+        learning = learning_for(self.learn, self.standardize)
         if learning is not None and learning.drifts and epsilon is None:
             epsilon = FIRST_EPSILON if problem.epsilon is None else problem.epsilon
-        return epsilon, temporal
+        return replace(self, epsilon=epsilon, temporal=temporal, learn=learning)
 
-    def keep_for(self, epsilon: float | None, temporal: object, learning: Learning | None) -> Keep:
+    def _stated(self, *names: str) -> list[str]:
+        return [name for name in names if getattr(self, name) is not None]
+
+    def keep_for(self) -> Keep:
         """What counts by these settings.
 
         Raises:
             InvalidInput: two ways to forget are given, or a number is out of range.
         """
-        given = {
-            "epsilon": epsilon,
-            "reset_every": self.reset_every,
-            "window": self.window,
-            "temporal": temporal,
-            "discount": self.discount,
-        }
-        named = [name for name, value in given.items() if value is not None]
-        made = None if self.keep is None else self.keep()
-        if made is not None:
-            drifts = learning is not None and learning.drifts
-            taken = () if drifts or not made.ages else ("epsilon", "temporal", "discount")
+        named = self._stated(*FORGETTING)
+        learns = isinstance(self.learn, Learning) and self.learn.drifts
+        if self.keep is not None:
+            made = keep_from(self.keep)
+            taken = () if learns or not made.ages else AGEING
             if not set(named) <= set(taken):
-                refused = [name for name in given if name not in taken]
+                refused = [name for name in FORGETTING if name not in taken]
                 raise InvalidInput(
                     f"this agent forgets by a rule of its own: leave out {', '.join(refused)}, and "
                     "do not learn epsilon"
                 )
+        elif self.window is not None:
+            made = Window(rounds=self.window)
+        elif self.reset_every is not None:
+            made = Restart(every=self.reset_every)
+        else:
+            made = Since() if learns else Keep()
         if len(named) > 1:
-            raise InvalidInput(f"give at most one of {', '.join(given)}, got {' and '.join(named)}")
-        if made is not None:
-            return made
-        if self.window is not None:
-            return Window(self.window)
-        if self.reset_every is not None:
-            return Restart(self.reset_every)
-        return Since() if learning is not None and learning.drifts else Keep()
+            raise InvalidInput(
+                f"give at most one of {', '.join(FORGETTING)}, got {' and '.join(named)}"
+            )
+        return made
 
-    def kind_for(self, epsilon: float | None, temporal: object) -> Plain:
+    @property
+    def kind(self) -> Plain:
         """The representation of the posterior; see `posterior_kind`."""
-        drifts = {"epsilon": epsilon, "temporal": temporal, "discount": self.discount}
-        return posterior_kind(self.posterior, [k for k, v in drifts.items() if v is not None])
+        return posterior_kind(self.posterior, self._stated(*AGEING))
+
+    def model(self, inner: Problem) -> Model:
+        """The model of rewards before any fit, on the domain of the posterior."""
+        return Model(
+            inner.kernel, inner.noise_var, inner.prior_mean, self.epsilon or 0.0, self.temporal
+        )
+
+    def prior(self, model: Model, mapped: ActionMap, problem: Problem, rng: Any) -> Posterior:
+        """The posterior under a model before any data."""
+        return posterior_for(
+            mapped.inner.domain,
+            mapped.kernel(model.kernel),
+            model.noise_var,
+            model.prior_mean,
+            self.kind["type"],
+            dictionary={name: value for name, value in self.kind.items() if name != "type"},
+            horizon=problem.horizon,
+            rng=rng,
+            temporal=model.temporal,
+            discount=1.0 if self.discount is None else share(self.discount, "discount"),
+        )
 
     @property
     def is_local(self) -> bool:
         """Whether the algorithm has a map or a search of its own, which needs a box."""
         return self.action_map is not None or self.own_search is not None
 
-    def map_for(
-        self, problem: Problem, rng: np.random.Generator, keep: Keep, arms: bool
-    ) -> ActionMap:
-        """The map between actions and the posterior, which needs arms if ``arms`` says so."""
+    def map_for(self, problem: Problem, rng: np.random.Generator, keep: Keep) -> ActionMap:
+        """The map between actions and the posterior."""
         candidates = self.candidates
-        if candidates is None and arms:
+        needs_arms = self.kind["type"] == "nystrom" or self._stated("temporal", "discount")
+        if candidates is None and needs_arms:
             candidates = USUAL_CANDIDATES
         if not self.is_local:
             return action_map_for(problem, candidates, rng)
@@ -213,11 +239,21 @@ class Parts:
         actions = None if problem.contexts is None else mapped.shown
         return search_for(mapped.inner.domain, self.search, rng, mapped.through, actions)
 
-    def rule(self) -> AcquisitionRule | Acquisition | None:
-        """The acquisition with its settings."""
-        made: Any = self.acquisition
-        return made() if isinstance(made, partial) else made
+    def rule_for(
+        self, given: Scored, problem: Problem, inner: Problem, search: Search
+    ) -> AcquisitionRule | None:
+        """The acquisition with its settings, or a given one."""
+        made: Any = self.acquisition if given is None else given
+        made = made() if given is None and isinstance(made, partial) else made
+        return acquisition_for(made, problem, inner, search)
+
+    def batch_for(self, rule: AcquisitionRule | None, problem: Problem) -> BatchRule:
+        """The rule that chooses the actions of a round."""
+        usual = "thompson" if rule is None else "hallucinate"
+        made = rule_for(usual if self.batch is None else self.batch)
+        made.check(rule, problem)
+        return made
 
 
 # The parts of `Parts` that are an algorithm's own.
-OWN = ("acquisition", "keep", "action_map", "own_search")
+OWN = ("acquisition", "action_map", "own_search")

@@ -52,7 +52,9 @@ class BMAGPUCB(GPAgent):
     """
 
     PARTS = Parts(
-        acquisition=partial(ConfidenceBound, beta=4.0), keep=Keep, candidates=USUAL_CANDIDATES
+        acquisition=partial(ConfidenceBound, beta=4.0),
+        keep=partial(Keep),
+        candidates=USUAL_CANDIDATES,
     )
 
     def __init__(
@@ -75,7 +77,7 @@ class BMAGPUCB(GPAgent):
         return weights
 
     def _prior(self, model: Model) -> Posterior:
-        if self._kind["type"] == "nystrom":
+        if self.composed.kind["type"] == "nystrom":
             raise InvalidInput("bma-gp-ucb needs an exact posterior: leave out posterior='nystrom'")
         found = []
         for epsilon in self.epsilons:

@@ -1,10 +1,13 @@
 """Which of an agent's data count: all, those of the last rounds, or those of a mask.
 
 How data age that count is said by the model (`epsilon`, `temporal`). Every agent with a posterior
-has the settings `epsilon`, `temporal`, `reset_every` and `window` for this.
+has the settings `epsilon`, `temporal` and `discount` for this, and `keep` for what counts, of which
+`reset_every` and `window` are shorthands.
 """
 
 import math
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +15,7 @@ import numpy as np
 from gpbandits_env.agents.data.columns import Data, Rows
 from gpbandits_env.agents.data.part import Part
 from gpbandits_env.arrays import Settings, whole
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, temporal_from_dict
 
 
@@ -70,7 +73,7 @@ class Restart(Keep):
 
     forgets = True
 
-    def __init__(self, every: int) -> None:
+    def __init__(self, *, every: int) -> None:
         self.every = whole(every, "reset_every")
         super().__init__()
 
@@ -89,7 +92,7 @@ class Window(Keep):
 
     forgets = True
 
-    def __init__(self, rounds: int) -> None:
+    def __init__(self, *, rounds: int) -> None:
         self.window = whole(rounds, "window")
         super().__init__()
 
@@ -136,6 +139,30 @@ class Masked(Keep):
         counting = data.rounds >= self.stage
         counting[np.array(self.dropped, dtype=np.intp)] = False
         return counting
+
+
+# The rules that a dict names by its "type".
+KEEPS: dict[str, type[Keep]] = {"all": Keep, "window": Window, "restart": Restart}
+
+
+def keep_from(spec: Callable[[], Keep] | Settings) -> Keep:
+    """A rule from a dict of a type and its arguments, or from what makes one.
+
+    Raises:
+        InvalidInput: it makes no `Keep`, or an argument is wrong.
+        UnknownName: there is no such type.
+    """
+    make = spec
+    if isinstance(spec, Mapping):
+        kind = KEEPS[one_of(spec.get("type"), KEEPS, "type of keep")]
+        make = partial(kind, **{name: value for name, value in spec.items() if name != "type"})
+    try:
+        made = make()  # type: ignore[operator]
+    except TypeError as error:
+        raise InvalidInput(f"keep={shown(spec)}: {error}") from None
+    if not isinstance(made, Keep):
+        raise InvalidInput(f"keep must make a Keep, or be a dict with a type, got {shown(spec)}")
+    return made
 
 
 def drift_of(

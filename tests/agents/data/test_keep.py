@@ -1,11 +1,18 @@
 """Which rounds count, and that a restored rule counts the same."""
 
 import math
+from functools import partial
 
+import numpy as np
 import pytest
 
+from gpbandits_env import agents
 from gpbandits_env.agents.algorithms.et_gp_ucb import EventTrigger
 from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.problem import Problem
 
 
 @pytest.mark.parametrize(
@@ -13,8 +20,8 @@ from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window
     [
         (Keep, [-math.inf] * 7),
         (Since, [2.0] * 7),
-        (lambda: Window(2), [-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
-        (lambda: Restart(3), [-math.inf] * 3 + [3.5] * 3 + [6.5]),
+        (lambda: Window(rounds=2), [-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+        (lambda: Restart(every=3), [-math.inf] * 3 + [3.5] * 3 + [6.5]),
         (lambda: EventTrigger(0.1), [2.0] * 7),
     ],
     ids=["keep", "since", "window", "restart", "event"],
@@ -33,3 +40,32 @@ def test_the_first_round_that_counts_also_after_a_stage_and_once_restored(make, 
             assert [one.first(t) for t in range(1, 8)] == [max(stage, first) for first in firsts]
     keep.begin()
     assert vars(keep) == vars(make())
+
+
+def test_keep_is_a_setting_of_which_window_and_reset_every_are_shorthands():
+    problem = Problem(Arms.grid(9), Matern52(0.3), 0.1)
+
+    def play(**settings):
+        agent = agents.make("ucbpe", problem, seed=0, **settings)
+        for t in range(9):
+            agent.tell(agent.ask(), [np.sin(t)])
+        return agent.belief()
+
+    for keep, short in (
+        ({"type": "window", "rounds": 3}, {"window": 3}),
+        (partial(Restart, every=4), {"reset_every": 4}),
+        ({"type": "all"}, {}),
+    ):
+        np.testing.assert_array_equal(play(keep=keep), play(**short))
+    for wrong, match in (
+        ({"type": "windw"}, "did you mean"),
+        ({"type": "window"}, "rounds"),
+        ({"type": "window", "rounds": 0}, "window"),
+        (list, "must make a Keep"),
+        (3, "keep=3"),
+    ):
+        with pytest.raises((InvalidInput, UnknownName), match=match):
+            play(keep=wrong)
+    for name in ("et-gp-ucb", "bma-gp-ucb"):
+        with pytest.raises(InvalidInput, match="has a keep of its own"):
+            agents.make(name, problem, keep={"type": "all"})
