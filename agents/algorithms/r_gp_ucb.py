@@ -4,8 +4,7 @@ Paper: bogunovic2016, Algorithm 1; N of Corollary 4.1 with the constants of its 
 Assumes: what GP-UCB assumes, within each block.
 Departures: 1. ties (see `leader`) go to the lowest index; 2. beta_t = c1 log(c2 t), which is
 negative for small t if c2 < 1, is clipped at 0. As in the paper, t counts all rounds, not those of
-the block; 3. the paper has no late rewards: if some are pending, the old data are used until the
-first reward of the new block arrives.
+the block; 3. the paper has no late rewards: those of actions of an earlier block are dropped.
 """
 
 from functools import partial
