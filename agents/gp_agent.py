@@ -186,7 +186,7 @@ class GPAgent(Agent):
         self._reach((self.round, new, gained, own))
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        actions, points = np.array([p.action for p in played]), np.array([p.note for p in played])
+        actions, points = np.array([p.action for p in played]), np.array([p.point for p in played])
         rounds, times = np.array([(p.round, p.time) for p in played], dtype=np.float64).T
         self._add("late", actions, points, rewards, rounds, times)
 
@@ -294,7 +294,7 @@ class GPAgent(Agent):
     def _pending_points(self) -> Points:
         """The points of pending actions, (k,) or (k, d), except those that would not count."""
         first = self.keep.first(self.round + 1)
-        points = np.array([p.note for p in self.pending if p.round >= first])
+        points = np.array([p.point for p in self.pending if p.round >= first])
         return self.action_map.coordinates(points) if len(points) else points
 
     @property
@@ -359,7 +359,7 @@ class GPAgent(Agent):
             InvalidInput: points are given on arms, or lie outside the box.
         """
         mapped = self.action_map
-        at = mapped.shown_points(None if points is None else self.problem.domain.check(points))
+        at = mapped.belief_points(None if points is None else self.problem.domain.check(points))
         if at is None or (self.problem.contexts is not None and self.context is None):
             return None
         mean, var = self.posterior.moments(mapped.coordinates(mapped.placed(at)))
@@ -372,4 +372,4 @@ class GPAgent(Agent):
     @property
     def fixes_coordinates(self) -> bool:
         """Whether the whole domain is searched, so that coordinates can be fixed."""
-        return not self.composed.is_local and self.action_map.shown == self.problem.domain
+        return not self.composed.is_local and self.action_map.belief_domain == self.problem.domain

@@ -236,7 +236,7 @@ class Parts:
         """The search of the posterior's domain."""
         if self.own_search is not None:
             return self.own_search(problem, rng, keep, self.search)
-        actions = None if problem.contexts is None else mapped.shown
+        actions = None if problem.contexts is None else mapped.belief_domain
         return search_for(mapped.inner.domain, self.search, rng, mapped.through, actions)
 
     def rule_for(

@@ -70,7 +70,7 @@ class DropoutMap(ActionMap):
     def data_domain(self) -> Domain:
         return self._box
 
-    shown = data_domain
+    belief_domain = data_domain
 
     def kernel(self, kernel: Kernel) -> Kernel:
         """A learned kernel, or the problem's on the coordinates in units of the cube."""

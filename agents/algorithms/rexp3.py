@@ -103,9 +103,9 @@ class RExp3(Agent):
         block = self.round // self.reset_every
         for p, reward in zip(played, rewards.tolist(), strict=True):
             if (p.round - 1) // self.reset_every == block:
-                assert p.note is not None
-                arm = p.note[:1].astype(np.int64)
-                self._weigh(arm, np.array([reward]), p.note[1:])
+                assert p.point is not None
+                arm = p.point[:1].astype(np.int64)
+                self._weigh(arm, np.array([reward]), p.point[1:])
 
     def reset(self) -> None:
         super().reset()

@@ -16,13 +16,13 @@ class Played(NamedTuple):
     Args:
         round: the round in which it was played, counted from 1.
         action: an arm () or a point (d,), as an array.
-        note: what the agent needs to learn from the reward later, as an array; None for nothing.
+        point: what the agent needs to learn from the reward later, as an array; None for nothing.
         time: the time of the round.
     """
 
     round: int
     action: Points
-    note: Points | None
+    point: Points | None
     time: float = 0.0
 
 

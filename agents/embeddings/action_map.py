@@ -46,17 +46,17 @@ class ActionMap(Part):
         return self.inner.domain
 
     @property
-    def shown(self) -> Domain:
+    def belief_domain(self) -> Domain:
         """The domain on which a belief is shown."""
         return self.inner.domain
 
-    def shown_points(self, actions: Points | None) -> Points | None:
-        """The points of `shown` for checked actions; on arms, where none are given, all of them."""
-        if not self.shown.finite:
+    def belief_points(self, actions: Points | None) -> Points | None:
+        """The points of `belief_domain` for checked actions; on arms, without any, all of them."""
+        if not self.belief_domain.finite:
             return None if actions is None else self.points(actions)
         if actions is not None:
             raise InvalidInput("the posterior of this agent is on arms: leave out the points")
-        return np.arange(len(self.shown.span))
+        return np.arange(len(self.belief_domain.span))
 
     def set_context(self, context: Points | None, search: Any) -> None:
         """Go to a context, (1,) or (1, q), and let a search choose among the actions in it."""
@@ -71,7 +71,7 @@ class ActionMap(Part):
         return points
 
     def placed(self, points: Points) -> Points:
-        """The arms or points of the posterior's domain for those of `shown`."""
+        """The arms or points of the posterior's domain for those of `belief_domain`."""
         return points
 
     def actions(self, points: Points) -> Points:
@@ -79,7 +79,7 @@ class ActionMap(Part):
         return points
 
     def points(self, actions: Points) -> Points:
-        """The arms or points of `shown` for checked actions; `InvalidInput` if there is none."""
+        """The points of `belief_domain` for checked actions; `InvalidInput` if there is none."""
         return actions
 
 
@@ -111,7 +111,7 @@ class ContextMap(ActionMap):
             self._index = {point.tobytes(): i for i, point in enumerate(domain.span)}
 
     @property
-    def shown(self) -> Domain:
+    def belief_domain(self) -> Domain:
         return self.base.inner.domain
 
     def set_context(self, context: Points | None, search: Any) -> None:
@@ -123,14 +123,14 @@ class ContextMap(ActionMap):
         if self._count is not None:
             search.searched = slice(context.item(), None, self.contexts.size)
         else:
-            free = np.full(self.shown.dim, np.nan)
+            free = np.full(self.belief_domain.dim, np.nan)
             search.fix(self.inner.domain, np.concatenate([free, self.contexts.points(context)[0]]))
 
     def actions(self, points: Points) -> Points:
         if self._count is not None:
             return self.base.actions(points // self._count)
-        own = np.array(points[:, : self.shown.dim])
-        if self.shown.finite:
+        own = np.array(points[:, : self.belief_domain.dim])
+        if self.belief_domain.finite:
             own = np.array([self._index[row.tobytes()] for row in own], dtype=np.int64)
         return self.base.actions(own)
 
@@ -143,7 +143,7 @@ class ContextMap(ActionMap):
             return points * self._count + self.context
         context = self.contexts.points(self.context)
         context = np.broadcast_to(context, (len(points), context.shape[1]))
-        return np.hstack([self.shown.points(points), context])
+        return np.hstack([self.belief_domain.points(points), context])
 
 
 def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Generator) -> ActionMap:

@@ -40,7 +40,7 @@ DIFFERENCES = 5.0
 AMONG_CHOICES = 6.0
 # Points of the unit cube that differ by less in each coordinate are the same.
 EQUAL = 1e-9
-# Where data fade, epsilon is learned with one lengthscale, from the last 150 values.
+# Where data age, epsilon is learned with one lengthscale, from the last 150 values.
 FADING: Settings = {"every": 5, "window": 150}
 
 
@@ -289,7 +289,7 @@ def agent_for(
     1, the noise has variance 1e-4, and values are standardized. The lengthscales (one per
     dimension), the variance and the noise variance are learned at every third value, and less often
     above 60 values, unless a kernel or ``temporal`` is given. With a window or resets, the model is
-    that of the data in the window. Where data fade, epsilon is learned too, from the value that is
+    that of the data in the window. Where data age, epsilon is learned too, from the value that is
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
     The ``scale`` of an agent that draws posterior samples is `sample_scale`. In spaces with
     choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is

@@ -1,6 +1,6 @@
 """bogunovic2016: Time-Varying Gaussian Process Bandit Optimization (AISTATS 2016), Section 5.
 
-The function drifts from round to round: TV-GP-UCB lets old data fade, and R-GP-UCB discards all of
+The function drifts from round to round: TV-GP-UCB lets old data decay, and R-GP-UCB discards all of
 them at intervals. The scenarios are Fig. 2 on drifting draws of a kernel, Fig. 3 on temperatures
 and traffic speeds.
 """

@@ -201,8 +201,8 @@ class ArmPosterior(Posterior):
             inside.clear()
             self._counts[:] = 0.0
         else:
-            inside.fade(rho)
-            if inside.scale <= inside.FADED:
+            inside.decay(rho)
+            if inside.scale <= inside.DECAYED:
                 with OneThread():
                     self._settle()
 

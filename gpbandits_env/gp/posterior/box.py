@@ -34,7 +34,7 @@ from gpbandits_env.gp.threads import OneThread
 LEAST_NOISE = 1e-10
 # Points whose correlation with the present is below this are dropped: the relative error of the
 # mean is then at most 1e-8, and that of the variance 1e-16.
-FADED = 1e-8
+DECAYED = 1e-8
 # Dropping needs a new factor, so it waits for this many points, and for a quarter of all points.
 FEWEST_DROPPED, PART_DROPPED = 32, 0.25
 # Results that are valid until the state changes.
@@ -112,7 +112,7 @@ class BoxPosterior(Posterior):
     @cached_property
     def predictor(self) -> Predictor:
         """Moments from covariances with the points; valid until the state changes."""
-        return Predictor(self._whitening.matrix, self._data.beta, self._data.fade())
+        return Predictor(self._whitening.matrix, self._data.beta, self._data.decay())
 
     def hallucinate(self, points: ArrayLike) -> None:
         x = self.box.check(points)
@@ -182,7 +182,7 @@ class BoxPosterior(Posterior):
 
     def mean_at_observed(self) -> Array:
         """The present posterior means at the observed points, (t,); O(t) without drift."""
-        if self.jitter or self._data.fade() is not None:
+        if self.jitter or self._data.decay() is not None:
             return self.mean_at(self.observed)
         # m + K alpha, and (K + s^2 I) alpha = y - m.
         n = self._n_observed
@@ -224,14 +224,14 @@ class BoxPosterior(Posterior):
             xi = rng.standard_normal((size, basis.rank))
             if not n:
                 return Paths(self.prior_mean, basis, scale * xi, None, np.zeros((size, 0)))
-            points, fade = data.points[:n].copy(), data.fade()
-            fade = None if fade is None else fade[:n]
+            points, decay = data.points[:n].copy(), data.decay()
+            decay = None if decay is None else decay[:n]
             noise, stamps = data.noise[:n], data.stamps[:n]
-            seen = seen_by(rng, basis.features(points), xi, noise, fade, stamps)
+            seen = seen_by(rng, basis.features(points), xi, noise, decay, stamps)
             white = self._whitening.matrix[:n, :n]
             weights = ((data.rewards[:n] - self.prior_mean - scale * seen) @ white.T) @ white
-            if fade is not None:
-                weights *= fade
+            if decay is not None:
+                weights *= decay
             return Paths(self.prior_mean, basis, scale * xi, self._kernel_at(points), weights)
 
     def check_paths(self) -> None:
@@ -327,9 +327,9 @@ class BoxPosterior(Posterior):
                 part = slice(start, start + BLOCK)
                 cross = np.zeros((len(x[part]), 0))
                 if data.count:
-                    cross, fade = self._columns(x[part]), data.fade()
-                    if fade is not None:
-                        cross *= fade
+                    cross, decay = self._columns(x[part]), data.decay()
+                    if decay is not None:
+                        cross *= decay
                 data.extend(x[part], 0.0 if rewards is None else rewards[part], own[part])
                 self._grow(cross, self.kernel(x[part], x[part]))
                 self._changed()
@@ -402,7 +402,7 @@ class BoxPosterior(Posterior):
             self._drop()
         elif epsilon and data.count:
             data.clock -= dt * log_decay(epsilon)
-            dead = data.faded(FADED)
+            dead = data.decayed(DECAYED)
             if dead and dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
                 data.drop(dead)
                 return True

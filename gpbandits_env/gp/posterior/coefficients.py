@@ -20,7 +20,7 @@ class Coefficients(Representation):
     """The mean m + W^T z and covariance P - W^T W of xi, with K(arms, arms) = F F^T."""
 
     name = "coefficients"
-    FADED = 1e-4
+    DECAYED = 1e-4
 
     def __init__(self, factor: Factor, fold_every: int = FOLD_EVERY) -> None:
         rank = factor.rank
@@ -70,7 +70,7 @@ class Coefficients(Representation):
         return self.factor(super().extend(rows, surprises))
 
     def settle(self) -> Array | None:
-        if self.count >= self.due or self.scale < self.FADED:
+        if self.count >= self.due or self.scale < self.DECAYED:
             self._fold()
         return None
 

@@ -22,7 +22,7 @@ class DenseRows(Representation):
     """The covariance of all arms as base - V^T V, without rows that decayed below the noise."""
 
     name = "rows"
-    FADED = 1e-8
+    DECAYED = 1e-8
 
     def __init__(
         self, prior: PriorCovariance, noise_var: float, first_fold: int, fold_every: int
@@ -62,7 +62,7 @@ class DenseRows(Representation):
         return rows, rows[:, arms]
 
     def settle(self) -> Array | None:
-        if self.count < self.due and self.scale > self.FADED:
+        if self.count < self.due and self.scale > self.DECAYED:
             return None
         if self._base is not None and self.scale**2 < self._dead:
             self._base = None

@@ -79,23 +79,23 @@ def seen_by(
     features: Array,
     xi: Array,
     noise_var: Array | float,
-    fade: Array | None,
+    decay: Array | None,
     stamps: Array,
 ) -> Array:
     """Noisy observations of prior functions xi (size, rank) at points (t, rank): (size, t).
 
-    ``fade`` (t,) is the correlation of the time of each observation with the present, None if all
+    ``decay`` (t,) is the correlation of the time of each observation with the present, None if all
     are 1; ``stamps`` are these times, as logarithms of correlation.
     """
     now = xi @ features.T
     white = rng.standard_normal(now.shape)
-    if fade is None:
+    if decay is None:
         white *= np.sqrt(noise_var)
         now += white
         return now
-    left = np.exp(-np.abs(stamps[:, None] - stamps)) - np.outer(fade, fade)
+    left = np.exp(-np.abs(stamps[:, None] - stamps)) - np.outer(decay, decay)
     covariance = (features @ features.T) * left
     covariance.flat[:: len(covariance) + 1] += noise_var
-    then: Array = now * fade
+    then: Array = now * decay
     then += white @ root(covariance).T
     return then

@@ -26,9 +26,9 @@ class Representation(ABC):
     """
 
     name: ClassVar[str]
-    # `settle` acts from this many rows on, or once the scale is below FADED.
+    # `settle` acts from this many rows on, or once the scale is below DECAYED.
     due: int
-    FADED: ClassVar[float]
+    DECAYED: ClassVar[float]
 
     def __init__(self, width: int, prior_var: Array) -> None:
         self.width, self.prior_var = width, prior_var
@@ -68,7 +68,7 @@ class Representation(ABC):
         self._append(rows)
         return rows
 
-    def fade(self, rho: float) -> None:
+    def decay(self, rho: float) -> None:
         """Multiply the cross-covariances with all past data by ``rho``."""
         self.scale *= rho
         self._root = None

@@ -34,7 +34,7 @@ class TemporalStates(Representation):
     """
 
     name = "states"
-    FADED = 0.0
+    DECAYED = 0.0
 
     def __init__(self, factor: Factor, temporal: TemporalKernel) -> None:
         size, rank = temporal.states, factor.rank

@@ -118,13 +118,13 @@ class BoxData:
             row[start:end] = values
         self.count = end
 
-    def fade(self) -> Array | None:
+    def decay(self) -> Array | None:
         """The decay of each point's correlation, (t,); None without decay."""
         if not self.count or self.stamps[0] == self.clock:  # the first is the oldest
             return None
         return np.exp(self.stamps - self.clock)
 
-    def faded(self, tolerance: float) -> int:
+    def decayed(self, tolerance: float) -> int:
         """The number of oldest points whose correlation is below the tolerance."""
         return int(np.searchsorted(self.stamps, self.clock + np.log(tolerance)))
 
@@ -140,14 +140,14 @@ class BoxData:
 class Predictor:
     r"""Posterior moments from prior moments and covariances k (n, t) with the t observations.
 
-    With v = W (k o fade), the mean increases by v^T beta and the variance decreases by |v|^2. These
-    are matrix products, O(n t^2). W (t, t) is the inverse Cholesky factor of the data's covariance,
-    beta (t,) is W (y - m), and fade (t,) is the correlation of each observation's time with the
-    present, None if all are 1.
+    With v = W (k o decay), the mean increases by v^T beta, and the variance decreases by |v|^2.
+    These are matrix products, O(n t^2). W (t, t) is the inverse Cholesky factor of the data's
+    covariance, beta (t,) is W (y - m), and decay (t,) is the correlation of each observation's time
+    with the present, None if all are 1.
     """
 
-    def __init__(self, white: Array, beta: Array, fade: Array | None) -> None:
-        self.white = white if fade is None else white * fade
+    def __init__(self, white: Array, beta: Array, decay: Array | None) -> None:
+        self.white = white if decay is None else white * decay
         self.beta = beta
 
     @cached_property
