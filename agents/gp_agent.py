@@ -84,9 +84,9 @@ class GPAgent(Agent):
         self.batch = parts.batch_for(self.rule, problem)
         # Whether points are actions as they are.
         self._is_plain = self.action_map.identity and problem.contexts is None
-        self._observers = [part for part in self.parts if observes(part)]
         self._follows = type(self.search).follow is not Search.follow
         self._plans = type(self.search).first_points is not Search.first_points
+        self._observers = [part for part in self.parts if observes(part)]
         self._begin()
 
     @property
@@ -171,46 +171,51 @@ class GPAgent(Agent):
         points = played
         if context is not None or not self._is_plain:
             points = self._placed(played, context)
-        new, gained = points, values
-        if not self.compression.off:
-            new, gained = self._compressed(points, values)
         self.round += 1
-        self.data.add(new, gained, self.round, self.clock, own)
+        arrived = self._add(points, values, self.round, self.clock, own)
         self.clock += self.pace
         if self.pending:
             self._drop_lost()
-        if len(new) > 1:
-            self.duplicates += len(new) - len(np.unique(new, axis=0))
+        if len(values) > 1:
+            self.duplicates += len(arrived[2]) - len(np.unique(arrived[2], axis=0))
         if self._observers:
             self._show("round", played, points, values, np.full(len(values), float(self.round)))
-        self._reach((self.round, new, gained, own))
+        self._reach(arrived)
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
         actions, points = np.array([p.action for p in played]), np.array([p.point for p in played])
         rounds, times = np.array([(p.round, p.time) for p in played], dtype=np.float64).T
-        self._add("late", actions, points, rewards, rounds, times)
+        self._take("late", actions, points, rewards, rounds, times, None)
 
-    def _add(
+    def _take(
         self,
         source: str,
-        played: Points,
+        actions: Points,
         points: Points,
         rewards: Array,
         rounds: Array,
         times: Array,
-        own: Array | None = None,
+        own: Array | None,
     ) -> None:
         """Observe rewards of other rounds than the present one."""
-        arrived: Arrived | None = None
-        for t in np.unique(rounds[rounds >= self.keep.stage]).tolist():
+        for t in np.unique(rounds).tolist():
             mine = rounds == t
-            new = self._compressed(points[mine], rewards[mine])
             noise = None if own is None else own[mine]
-            self.data.add(*new, t, times[mine].item(0), noise)
-            arrived = None if self.conditioned.ages else (t, *new, noise)
+            arrived = self._add(points[mine], rewards[mine], t, times[mine].item(0), noise)
         if self._observers:
-            self._show(source, played, points, rewards, rounds)
+            self._show(source, actions, points, rewards, rounds)
         self._reach(arrived)
+
+    def _add(
+        self, points: Points, rewards: Array, t: float, time: float, own: Array | None
+    ) -> Arrived:
+        """Add the informative observations of a round to the data; bedi2022, eq. (2.12)."""
+        if not self.compression.off:
+            placed = self.action_map.coordinates(points)
+            passed = self.compression.informative(self.posterior, placed)
+            points, rewards = points[passed], rewards[passed]
+        self.data.add(points, rewards, t, time, own)
+        return t, time, points, rewards, own
 
     def prior_data(
         self,
@@ -245,15 +250,7 @@ class GPAgent(Agent):
             )
         points = self._placed(played, context)
         times = np.full(len(of), self.clock) if rounds is None else START + of - 1.0
-        self._add("prior", played, points, values, of, times, own)
-
-    def _compressed(self, points: Points, rewards: Array) -> tuple[Points, Array]:
-        """The informative observations; bedi2022, eq. (2.12)."""
-        if self.compression.off:
-            return points, rewards
-        placed = self.action_map.coordinates(points)
-        passed = self.compression.informative(self.posterior, placed)
-        return points[passed], rewards[passed]
+        self._take("prior", played, points, values, of, times, own)
 
     def _show(
         self, source: str, played: Points, points: Points, values: Array, rounds: Array

@@ -192,9 +192,8 @@ class Parts:
 
     def model(self, inner: Problem) -> Model:
         """The model of rewards before any fit, on the domain of the posterior."""
-        return Model(
-            inner.kernel, inner.noise_var, inner.prior_mean, self.epsilon or 0.0, self.temporal
-        )
+        temporal: Any = self.temporal
+        return Model(inner.kernel, inner.noise_var, inner.prior_mean, self.epsilon or 0.0, temporal)
 
     def prior(self, model: Model, mapped: ActionMap, problem: Problem, rng: Any) -> Posterior:
         """The posterior under a model before any data."""

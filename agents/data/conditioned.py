@@ -22,8 +22,8 @@ from gpbandits_env.gp.temporal import epsilon_per
 GONE = 1e-9
 # The time of round 1.
 START = 0.0
-# A round, points of the data (k, ...), rewards (k,), and the variances of their noise if known.
-Arrived: TypeAlias = tuple[float, Points, Array, Array | None]
+# A round, its time, points of the data (k, ...), rewards (k,), and any variances of their noise.
+Arrived: TypeAlias = tuple[float, float, Points, Array, Array | None]
 
 
 class Conditioned:
@@ -94,8 +94,7 @@ class Conditioned:
         Args:
             t: the round.
             time: its time.
-            arrived: the last data that were added, at the time of the posterior if data age. They
-                need not be read if nothing else is new.
+            arrived: the last data that were added. They need not be read if nothing else is new.
         """
         data, keep = self._data, self._keep
         if self._refit is not None and self._refit.model is not self.model:
@@ -111,7 +110,8 @@ class Conditioned:
             self.posterior.rollback()
         elif self._is_all(arrived, new, first):
             self._held = data.size
-            self._learn(*arrived)
+            round_, _, points, rewards, noise_var = arrived
+            self._learn(round_, points, rewards, noise_var)
         elif not self._append(self._counting(t), data.size):
             self._anew(t, time)
             return
@@ -126,10 +126,10 @@ class Conditioned:
         self._anew(t, time)
 
     def _is_all(self, arrived: Arrived | None, new: int, first: float) -> TypeGuard[Arrived]:
-        """Whether what arrived is all that is new, and counts."""
-        if arrived is None or self._keep.masks:
+        """Whether what arrived is all that is new, counts, and is of the posterior's time."""
+        if arrived is None or self._keep.masks or (self.ages and arrived[1] != self._now):
             return False
-        return len(arrived[2]) == new and arrived[0] >= first
+        return len(arrived[3]) == new and arrived[0] >= first
 
     def _counting(self, t: int) -> NDArray[np.bool_]:
         """Which rows count, (size,)."""
