@@ -4,7 +4,8 @@ This is projected L-BFGS. For each start, coordinates at a face of the box whose
 outside are held. For the others, the two-loop recursion gives a direction, and the step along it is
 clipped to the box and shortened until it gains enough (Armijo). Each iteration evaluates one trial
 point per unfinished start, all in one call: a start whose trial fails shortens its step, and the
-others continue.
+others continue. Steps end on a grid. Otherwise an ascent would magnify what processors round
+differently, and the next round would magnify it further.
 
 Source: Nocedal & Wright (2006), Algorithms 3.1 and 7.4; Bertsekas (1982), "Projected Newton methods
 for optimization problems with simple constraints", for the coordinates that are held.
@@ -44,6 +45,10 @@ STRETCH, LONGEST_STRETCH = 4.0, 1e6
 # After this many failed trials in a row the stored steps are dropped; after as many again, the
 # start is finished.
 MOST_FAILURES = 8
+# The number of steps of the grid along a side of the box. A step is far longer than what processors
+# round differently (1e-12 to 1e-9), so that they seldom disagree; and a smooth maximum between two
+# points is lost by about the square of a step.
+GRID = 2.0**20
 # The least curvature along a stored step, so that its inverse is finite.
 TINY = float(np.finfo(float).tiny)
 
@@ -102,6 +107,7 @@ class _Climbers:
         move = self._direction()
         move *= self._length[:, None]
         trial = np.minimum(np.maximum(self._u + move, 0.0), 1.0)
+        np.copyto(trial, np.rint(trial * GRID) / GRID, where=trial != self._u)
         move = trial - self._u
         slope = np.einsum("ij,ij->i", move, self._g)
         # With a full step, the slope is about twice the expected gain.

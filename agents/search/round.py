@@ -23,7 +23,7 @@ from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean
 from gpbandits_env.agents.embeddings.embedding import BoxMap
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.agents.search.candidates import HeldCandidates
-from gpbandits_env.agents.search.climb import largest, surfaces
+from gpbandits_env.agents.search.climb import GRID, largest, surfaces
 from gpbandits_env.arrays import Array, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
@@ -161,6 +161,14 @@ def apart(box: Box, points: Array) -> Array:
     return np.array(kept)
 
 
+def moved(points: Array, moves: Array, low: Array, high: Array) -> Array:
+    """Points (k, d) of a box after moves, on the grid of `climb`; what does not move stays."""
+    sides = high - low
+    after = np.clip(points + moves, low, high)
+    near = np.clip(low + np.rint((after - low) / sides * GRID) / GRID * sides, low, high)
+    return np.where(after == points, points, near)
+
+
 def ascend(
     surface: Slope, points: Array, low: Array, high: Array, steps: int
 ) -> tuple[Array, Array]:
@@ -179,7 +187,7 @@ def ascend(
         outside = ((at <= low) & (slope < 0.0)) | ((at >= high) & (slope > 0.0))
         uphill = np.where(outside, 0.0, slope)
         length = np.minimum(length, LONGEST / largest(uphill))
-        trial = np.clip(at + length[:, None] * uphill * sides, low, high)
+        trial = moved(at, length[:, None] * uphill * sides, low, high)
         height, there = surface(trial)
         there = there * sides
         step = (trial - at) / sides
@@ -210,7 +218,7 @@ def adam(
         mean = KEPT * mean + (1.0 - KEPT) * slope
         square = KEPT_SQUARE * square + (1.0 - KEPT_SQUARE) * slope**2
         typical = np.sqrt(square / (1.0 - KEPT_SQUARE**step)) + TINY
-        at = np.clip(at + rate / (1.0 - KEPT**step) * mean / typical, low, high)
+        at = moved(at, rate / (1.0 - KEPT**step) * mean / typical, low, high)
         height, slope = surface(at)
         better = height > value
         value, best = np.where(better, height, value), np.where(better[:, None], at, best)

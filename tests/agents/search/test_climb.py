@@ -188,3 +188,35 @@ def test_where_the_surface_bends_up_the_corner_is_reached_in_few_calls():
     points, _ = climb(surface, starts, np.zeros(50), np.ones(50), evaluations=8000)
     np.testing.assert_array_equal(points, np.ones((8, 50)))
     assert len(calls) <= 10
+
+
+def test_noise_of_rounding_does_not_change_where_an_ascent_ends():
+    """Without the grid the ends differ by 1e-8 and more."""
+
+    def ends(noise):
+        rng = np.random.default_rng(1)
+        surface, low, high = ackley(6, 0)
+
+        def rounding(x, rows):
+            values, slopes = surface(x, rows)
+            return values * (1 + noise * rng.standard_normal(values.shape)), slopes * (
+                1 + noise * rng.standard_normal(slopes.shape)
+            )
+
+        starts = np.random.default_rng(0).uniform(low, high, (10, 6))
+        return climb(rounding, starts, low, high, evaluations=1000)[0]
+
+    assert np.array_equal(ends(1e-13), ends(0.0))
+
+
+def test_what_does_not_move_stays_exactly():
+    surface, low, high = quadratic(3, 0)
+
+    def first(x, rows):
+        values, slopes = surface(x, rows)
+        return values, slopes * [1.0, 0.0, 1.0]
+
+    starts = np.random.default_rng(0).uniform(low, high, (5, 3))
+    ends, _ = climb(first, starts, low, high, evaluations=200)
+    np.testing.assert_allclose(ends[:, 1], starts[:, 1], rtol=0, atol=1e-15)
+    assert np.abs(ends[:, [0, 2]] - starts[:, [0, 2]]).max() > 0.01
