@@ -10,7 +10,8 @@ raises an upper confidence bound (beta = 4) by 0.09 and 0.26. L-BFGS ends as hig
 the same starts, but takes twice the time.
 
 Departures: 1. the maximum found is that of the candidates, up to the refinement; 2. with more
-than `MOST_EXACT` candidates, samples are drawn with random features.
+than `MOST_EXACT` candidates, samples are drawn with random features; 3. steps of an ascent end on a
+grid of 2^-16 of the sides of the box.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean
 from gpbandits_env.agents.embeddings.embedding import BoxMap
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.agents.search.candidates import HeldCandidates
-from gpbandits_env.agents.search.climb import GRID, largest, surfaces
+from gpbandits_env.agents.search.climb import largest, surfaces
 from gpbandits_env.arrays import Array, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
@@ -40,6 +41,9 @@ APART = 1e-3
 # the sides of the box.
 CLIMB = 20
 FIRST, LONGEST = 0.02, 0.2
+# Steps end on a grid of this many steps along a side of the box, as in `climb`. It is coarser,
+# because ascents without a line search magnify what processors round differently by more.
+GRID = 2.0**16
 # Adam's decay rates for the means of the gradient and of its square, and its epsilon.
 KEPT, KEPT_SQUARE, TINY = 0.9, 0.999, 1e-8
 
@@ -162,7 +166,7 @@ def apart(box: Box, points: Array) -> Array:
 
 
 def moved(points: Array, moves: Array, low: Array, high: Array) -> Array:
-    """Points (k, d) of a box after moves, on the grid of `climb`; what does not move stays."""
+    """Points (k, d) of a box after moves, on the grid; what does not move stays."""
     sides = high - low
     after = np.clip(points + moves, low, high)
     near = np.clip(low + np.rint((after - low) / sides * GRID) / GRID * sides, low, high)
