@@ -119,6 +119,7 @@ class SameFunction(gym.Wrapper):
         return self.env.reset(seed=3, options=options)
 
 
+@pytest.mark.slow
 def test_ppo_that_sees_the_context_earns_more_than_ppo_that_does_not(sb3):
     """It learns the best arm of each of 4 contexts; without the context, no arm is best."""
     world = {"grid": [6], "contexts": 4, "sequence": "in turn", "max_episode_steps": 20}

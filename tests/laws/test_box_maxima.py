@@ -94,7 +94,7 @@ def ascent(f, box, start):
     return np.clip(box.low + width * end.x, box.low, box.high)
 
 
-def check(source, seed):
+def check(source, seed, power=17):
     """Nothing is better than the stated maximum, at the start and after a drift."""
     box = source.domain
     sd = np.sqrt(source.kernel.diagonal(box.span).max())
@@ -103,7 +103,7 @@ def check(source, seed):
         f = path.function
         assert f.accuracy <= 1e-6 * sd
         assert f(f.best_action[None])[0] == f.optimum
-        assert best_elsewhere(f, box) <= f.optimum + f.accuracy
+        assert best_elsewhere(f, box, power) <= f.optimum + f.accuracy
         path.advance()
 
 
@@ -123,7 +123,7 @@ ROUGH = [
 
 @pytest.mark.parametrize(("kernel", "dim"), ROUGH)
 def test_nothing_beats_the_maximum_in_a_box(kernel, dim):
-    check(GPOnBox(Box(np.zeros(dim), np.ones(dim)), kernel), 0)
+    check(GPOnBox(Box(np.zeros(dim), np.ones(dim)), kernel), 0, power=14)
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ def test_nothing_beats_the_maximum_in_a_random_box(seed):
 @pytest.mark.parametrize(("kernel", "dim"), [(Matern12(0.2), 4), (SquaredExponential(0.05), 6)])
 def test_environments_refuse_a_box_whose_maximum_cannot_be_found(kernel, dim):
     box = [[0.0] * dim, [1.0] * dim]
-    for name in ("StaticGP", "MarkovGP", "Drifting"):
+    for name in ("StaticGP", "MarkovGP", "Drifting")[:: 1 if dim < 6 else 3]:
         with pytest.raises(InvalidInput, match="Use arms"):
             gym.make(f"gpbandits/{name}-v0", box=box, kernel=kernel.to_dict())
 
@@ -158,7 +158,7 @@ def test_environments_refuse_a_box_whose_maximum_cannot_be_found(kernel, dim):
 def test_nothing_beats_the_maximum_in_a_context(kernel, contexts):
     box = Box([0.0], [1.0])
     path = ContextProcess(box, Contexts(contexts), kernel).begin(np.random.default_rng(1))
-    for _ in range(3):
+    for _ in range(2):
         f = path.function
         assert best_elsewhere(f, box, power=13) <= f.optimum + f.accuracy
         path.advance()

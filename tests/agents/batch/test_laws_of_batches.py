@@ -15,6 +15,9 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
+# Replays hold every choice exactly; these take thousands of rounds.
+pytestmark = pytest.mark.slow
+
 POINTS, LENGTHSCALE, NOISE_VAR = np.array([0.0, 0.25, 0.4, 1.0]), 0.3, 0.05
 TOLD, REWARDS = [0, 0, 0, 0, 1], [1.6, 1.6, 1.6, 1.6, 1.6]
 N = len(POINTS)

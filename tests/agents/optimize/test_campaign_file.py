@@ -366,12 +366,12 @@ def test_what_is_too_large_to_read_is_not_saved(begun, tmp_path, monkeypatch):
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [120, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("settings", [{}, {"kernel": {"type": "matern52", "lengthscale": 0.3}}])
 @pytest.mark.parametrize("side", [Real(0.0, 1.0), Integer(0, 63)])
 def test_a_file_grows_by_a_kilobyte_per_observation_at_most(n, settings, side, tmp_path):
     """In a box and on 4096 arms; also where the last values came one by one, after a fit."""
-    if n > 300 and not settings:
+    if n > 120 and not settings:
         pytest.skip("two factors of 10^4 points take too long")
     file, rng = tmp_path / "campaign.json", np.random.default_rng(0)
     campaign = Campaign({"x": side, "y": side}, seed=0, **settings)

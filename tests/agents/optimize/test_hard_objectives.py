@@ -30,7 +30,7 @@ def failing(p):
     return np.nan if p["x"] + p["y"] > 1.0 else bowl(p)
 
 
-@pytest.mark.parametrize("agent", ["ei", "ts-rsr", "gp-ucb"])
+@pytest.mark.parametrize("agent", ["ei", pytest.param("gp-ucb", marks=pytest.mark.slow)])
 def test_agents_learn_where_evaluations_fail(agent):
     campaign = Campaign(SQUARE, agent, maximize=False, seed=0, n_initial=6)
     played(campaign, 18, failing)
@@ -111,7 +111,7 @@ def test_a_point_that_failed_by_chance_is_chosen_again(failures, best):
     assert campaign.best.value == best
 
 
-@pytest.mark.parametrize("agent", ["ei", "ts-rsr"])
+@pytest.mark.parametrize("agent", ["ei", pytest.param("ts-rsr", marks=pytest.mark.slow)])
 def test_failures_by_chance_do_not_keep_from_the_minimum(agent):
     rng = np.random.default_rng(5)
     campaign = Campaign(GRID, agent, maximize=False, seed=1)

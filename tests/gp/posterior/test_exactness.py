@@ -1,5 +1,7 @@
 """Mean and variance equal the dense formula, whatever the representation, however data arrive."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from mpmath import mp, mpf
@@ -297,23 +299,29 @@ def test_observed_arms(make, representation):
     assert posterior.observed.tolist() == []
 
 
-def exact_moments(kernel, points, noise_var, seen, rewards):
-    """Mean and variance at all points by the dense formula in 50 digits."""
+@cache
+def exact_prior(kernel, shape):
+    """The covariances of all arms in 50 digits."""
     with mp.workdps(50):
-        x = [[mpf(float(c)) for c in row] for row in points]
+        x = [[mpf(float(c)) for c in row] for row in Arms.grid(shape).coordinates]
         prior = mp.matrix(len(x), len(x))
         for i, j in np.ndindex(len(x), len(x)):
             r = mp.norm(mp.matrix(x[i]) - mp.matrix(x[j])) / mpf(kernel.lengthscale)
             a = mp.sqrt(5) * r
             smooth = isinstance(kernel, SquaredExponential)
             prior[i, j] = mp.exp(-r * r / 2) if smooth else (1 + a + a * a / 3) * mp.exp(-a)
-        cross = mp.matrix([[prior[i, j] for j in seen] for i in range(len(x))])
+        return prior
+
+
+def exact_moments(prior, noise_var, seen, samples):
+    """The means for each sample of rewards, and the variances, by the dense formula."""
+    with mp.workdps(50):
+        cross = mp.matrix([[prior[i, j] for j in seen] for i in range(prior.rows)])
         gram = mp.matrix([[prior[i, j] for j in seen] for i in seen])
-        white = mp.inverse(gram + mpf(noise_var) * mp.eye(len(seen)))
-        mean = cross * (white * mp.matrix(rewards.tolist()))
-        weights = cross * white
-        var = [1 - mp.fdot(weights[i, :], cross[i, :]) for i in range(len(x))]
-        return np.array([float(m) for m in mean]), np.array([float(v) for v in var])
+        weights = cross * mp.inverse(gram + mpf(noise_var) * mp.eye(len(seen)))
+        means = [weights * mp.matrix(rewards.tolist()) for rewards in samples]
+        var = [1 - mp.fdot(weights[i, :], cross[i, :]) for i in range(prior.rows)]
+        return [np.array([float(m) for m in mean]) for mean in means], np.array(var, dtype=float)
 
 
 @pytest.mark.parametrize("noise_var", [1e-5, 1e-9, 1e-10, 1e-11])
@@ -326,7 +334,9 @@ def test_how_exact_the_mean_is_with_little_noise(kernel, shape, noise_var):
     seen = rng.integers(arms.size, size=30)
     f = np.linalg.cholesky(kernel(points) + 1e-13 * np.eye(arms.size)) @ rng.normal(size=arms.size)
     known = f[seen] + np.sqrt(noise_var) * rng.normal(size=30)
-    for rewards, bound in ((known, 1e-7), (rng.normal(size=30), 1e-13 / noise_var)):
+    samples, bounds = (known, rng.normal(size=30)), (1e-7, 1e-13 / noise_var)
+    means, wanted_var = exact_moments(exact_prior(kernel, shape), noise_var, seen.tolist(), samples)
+    for rewards, bound, wanted in zip(samples, bounds, means, strict=True):
         on_arms = posterior_on(arms, kernel, noise_var, representation="rows")
         in_box = BoxPosterior(Box(points.min(axis=0), points.max(axis=0)), kernel, noise_var)
         for arm, reward in zip(seen, rewards, strict=True):
@@ -335,8 +345,7 @@ def test_how_exact_the_mean_is_with_little_noise(kernel, shape, noise_var):
         found = [(on_arms.mean, on_arms.var)]
         if noise_var >= LEAST_NOISE:  # otherwise a box adds to the noise
             found.append(in_box.moments(points))
-        wanted = exact_moments(kernel, points, noise_var, seen.tolist(), rewards)
-        size = max(1.0, np.abs(wanted[0]).max())
+        size = max(1.0, np.abs(wanted).max())
         for mean, var in found:
-            np.testing.assert_allclose(mean, wanted[0], rtol=0.0, atol=bound * size)
-            np.testing.assert_allclose(var, wanted[1], rtol=0.0, atol=1e-8)
+            np.testing.assert_allclose(mean, wanted, rtol=0.0, atol=bound * size)
+            np.testing.assert_allclose(var, wanted_var, rtol=0.0, atol=1e-8)

@@ -11,15 +11,25 @@ def pickled(env):
     return pickle.loads(pickle.dumps(env))
 
 
-@pytest.fixture(params=[pickled, copy.deepcopy])
-def copied(request):
+# A vector environment is only pickled: a deep copy takes the same state.
+WAYS = {"pickle": ("single", pickled), "deepcopy": ("single", copy.deepcopy)}
+WAYS["vector"] = ("vector", pickled)
+
+
+@pytest.fixture(params=WAYS.values(), ids=WAYS.keys())
+def way(request):
     return request.param
 
 
-@pytest.fixture(params=["single", "vector"])
-def new(request, make, vector, any_case, past_a_block):
+@pytest.fixture
+def copied(way):
+    return way[1]
+
+
+@pytest.fixture
+def new(way, make, vector, any_case, past_a_block):
     """Makes environments of a case; those of the vector end an episode before the last action."""
-    if request.param == "single":
+    if way[0] == "single":
         return lambda: make(any_case)
     return lambda: vector(any_case, "vector_entry_point", max_episode_steps=past_a_block - 2)
 

@@ -57,7 +57,10 @@ def test_every_scenario_can_run(scenario):
     resolved(scenario)
 
 
-@pytest.mark.parametrize("name", ["camelback-20", "camelback-20@ard", "levy-100@shifted"])
+@pytest.mark.parametrize(
+    "name",
+    ["camelback-20", pytest.param("camelback-20@ard", marks=pytest.mark.slow), "levy-100@shifted"],
+)
 def test_a_figure_runs_from_end_to_end(run, name):
     outcome = run("a.sqlite", small(name, horizon=22))
     with Store.open(outcome.path) as store:

@@ -96,6 +96,7 @@ def test_scores_against_a_reference():
     assert np.allclose(agent.profile, np.mean(shares, axis=0))
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     rng, covered = np.random.default_rng(0), 0
     for _ in range(100):
@@ -218,6 +219,7 @@ def test_agents_are_tested_trial_by_trial():
     )
 
 
+@pytest.mark.slow
 def test_agents_that_do_not_differ_are_seldom_told_apart():
     """Trials that are shuffled between labels: few experiments have any pair below 5%."""
     rng, false = np.random.default_rng(1), 0
