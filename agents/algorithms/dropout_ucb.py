@@ -74,7 +74,7 @@ class DropoutMap(ActionMap):
 
     def kernel(self, kernel: Kernel) -> Kernel:
         """A learned kernel, or the problem's on the coordinates in units of the cube."""
-        if kernel is not self.inner.kernel:
+        if kernel != self.inner.kernel:  # a restored kernel is equal, but another object
             return kernel
         unit = self._scaling.unit
         return self._given.with_lengthscale(

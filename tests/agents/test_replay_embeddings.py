@@ -260,6 +260,17 @@ def test_dropout_takes_the_lengthscales_of_its_coordinates():
         told = np.concatenate([told, action])
 
 
+def test_dropout_restored_before_a_fit_keeps_the_lengthscales_of_its_coordinates():
+    agent, other = (
+        agents.make("dropout-ucb", uneven(), seed=3, d=2, learn={"every": 30}) for _ in range(2)
+    )
+    agent.tell(agent.ask(), [0.3])
+    other.restore(agent.snapshot())
+    ell = other.posterior.kernel.radial.lengthscale
+    assert ell == pytest.approx(2.0 * ARD[other.action_map.active] / SIDES[other.action_map.active])
+    np.testing.assert_array_equal(other.ask(), agent.ask())
+
+
 def test_dropout_conditions_on_its_coordinates_whatever_counts():
     """bogunovic2016, eqs. (7)-(8), on two coordinates, for the data of a window or with decay."""
     x = PROBLEM.domain.sample(np.random.default_rng(1), 6)
