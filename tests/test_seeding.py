@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpbandits_env.seeding import Streams, child, seed_for, stream
@@ -19,6 +19,7 @@ def test_the_seed_is_fixed_for_ever():
 
 
 @given(KEYS, KEYS)
+@settings(max_examples=30)
 def test_different_keys_give_different_seeds(a, b):
     assert (seed_for(*a) == seed_for(*b)) == (a == b)
 

@@ -28,7 +28,14 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.usefixtures("little_search")
-@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.py")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        # The slow test below runs the whole of it.
+        pytest.param(p, id=p.stem, marks=pytest.mark.slow if p.stem == "meta_learning" else ())
+        for p in sorted(EXAMPLES.rglob("*.py"))
+    ],
+)
 def test_the_example_runs(path, tmp_path, monkeypatch, capsys):
     if path.stem in NEEDED and find_spec(NEEDED[path.stem]) is None:
         pytest.skip(f"it needs {NEEDED[path.stem]}")

@@ -31,7 +31,7 @@ def toy(x):
     [
         ("ei", {}, 18, 2, 0.01),
         pytest.param("ts-rsr", {}, 30, 1, 0.05, marks=pytest.mark.slow),
-        ("ts", {}, 18, 2, 0.02),
+        pytest.param("ts", {}, 18, 2, 0.02, marks=pytest.mark.slow),
         pytest.param("gp-ucb", {"beta": 2.0}, 30, 1, 0.2, marks=pytest.mark.slow),
     ],
 )

@@ -65,7 +65,7 @@ def test_ascents_end_at_the_vertex_of_a_linear_program():
     assert values.max() == pytest.approx(-best.fun, abs=1e-6)
 
 
-@pytest.mark.parametrize("agent", ["ei", "ts", "ts-rsr"])
+@pytest.mark.parametrize("agent", ["ei", "ts", pytest.param("ts-rsr", marks=pytest.mark.slow)])
 def test_the_optimum_on_a_line_is_found(agent):
     """The minimum of (x - 1)^2 + (y - 0.8)^2 with x + y <= 1 is 0.32 at (0.6, 0.4)."""
     found = agents.minimize(

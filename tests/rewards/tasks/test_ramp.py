@@ -34,7 +34,7 @@ def test_all_weights_and_the_bias_are_coordinates(prepared):
     assert task.values(np.zeros((1, 5001)), NOTHING).tolist() == [-1000.0]  # all on u = 0
 
 
-@pytest.mark.parametrize("cost", [1.0, 10.0])
+@pytest.mark.parametrize("cost", [pytest.param(1.0, marks=pytest.mark.slow), 10.0])
 def test_the_optimum_is_known_to_a_ten_thousandth(cost, prepared):
     task = prepared(RampLoss(cost))
     best = task.best(NOTHING)
