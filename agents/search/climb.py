@@ -107,7 +107,9 @@ class _Climbers:
         move = self._direction()
         move *= self._length[:, None]
         trial = np.minimum(np.maximum(self._u + move, 0.0), 1.0)
-        np.copyto(trial, np.rint(trial * GRID) / GRID, where=trial != self._u)
+        near = trial * GRID
+        np.multiply(np.rint(near, out=near), 1.0 / GRID, out=near)
+        np.copyto(trial, near, where=trial != self._u)
         move = trial - self._u
         slope = np.einsum("ij,ij->i", move, self._g)
         # With a full step, the slope is about twice the expected gain.

@@ -167,10 +167,13 @@ def apart(box: Box, points: Array) -> Array:
 
 def moved(points: Array, moves: Array, low: Array, high: Array) -> Array:
     """Points (k, d) of a box after moves, on the grid; what does not move stays."""
-    sides = high - low
-    after = np.clip(points + moves, low, high)
-    near = np.clip(low + np.rint((after - low) / sides * GRID) / GRID * sides, low, high)
-    return np.where(after == points, points, near)
+    step = (high - low) / GRID
+    after = np.minimum(np.maximum(points + moves, low), high)
+    near = np.rint((after - low) / step)
+    near *= step
+    near += low
+    np.copyto(after, np.minimum(near, high, out=near), where=after != points)
+    return after
 
 
 def ascend(
