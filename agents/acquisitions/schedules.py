@@ -34,7 +34,10 @@ LEARNED = 2.0
 CHECKS: Mapping[str, Callable[[Any, str], object]] = {
     "delta": probability,
     **dict.fromkeys(("a", "b", "r", "c2"), positive),
-    **dict.fromkeys(("scale", "value", "c1", "norm_bound", "gamma"), partial(positive, zero=True)),
+    **dict.fromkeys(
+        ("scale", "value", "c1", "norm_bound", "gamma", "corruption", "misfit"),
+        partial(positive, zero=True),
+    ),
     **dict.fromkeys(("arms", "dim"), whole),
     "power": partial(whole, maximum=2),
     "subspace_dim": partial(whole, minimum=0),
@@ -268,6 +271,48 @@ class SubspaceBeta(Schedule):
 
     def filled(self, problem: Problem, arms: int | None) -> Self:
         return replace(self, dim=problem.domain.dim) if self.dim is None else self
+
+
+@SCHEDULES.register("robust")
+@dataclass(frozen=True)
+class Robust(Schedule):
+    r"""A schedule whose bound holds although rewards are corrupted or the model is not exact.
+
+    .. math:: \sqrt{\beta_t} = \sqrt{\beta^0_t} + (C + \varepsilon \sqrt t) / s
+
+    With C it is that of RGP-UCB, and with epsilon that of EC-GP-UCB. The bound explores more and
+    more with epsilon, so it is for short horizons.
+
+    Args:
+        base: the schedule of beta^0.
+        corruption: C >= 0, the largest sum of what an adversary adds to rewards, in units of the
+            reward; in the experiments it is multiplied by 0.1.
+        misfit: epsilon >= 0, how far f may be from a function of the kernel's space, likewise.
+        noise_var: s^2, which regularizes the posterior; by default that of the problem.
+        scale: a factor, at least 0.
+    Source: Bogunovic, Li, Krause and Scarlett (2022), RGP-UCB; Bogunovic and Krause (2021),
+        EC-GP-UCB, whose coefficient is derived anew.
+    """
+
+    needs_gain: ClassVar[bool] = True  # the base may
+
+    base: Schedule | Settings
+    corruption: float = 0.0
+    misfit: float = 0.0
+    noise_var: float | None = None
+    scale: float = 1.0
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        assert isinstance(self.base, Schedule)
+        extra = self.corruption + self.misfit * np.sqrt(np.asarray(t, dtype=np.float64))
+        sd = np.sqrt(_known(self.noise_var, "noise_var"))
+        return np.asarray(self.scale * (np.sqrt(self.base(t, gain)) + extra / sd) ** 2)
+
+    def filled(self, problem: Problem, arms: int | None) -> Self:
+        noise_var = problem.noise_var if self.noise_var is None else self.noise_var
+        if noise_var == 0.0:
+            raise InvalidInput("the beta schedule 'robust' needs a noise_var above 0")
+        return replace(self, base=schedule_for(self.base, problem, arms), noise_var=noise_var)
 
 
 def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, Points
 from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.envs.corruption import Corruption
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.rewards.functions import Function
 from gpbandits_env.seeding import child
@@ -31,30 +32,28 @@ class Episode:
         bandit: what is simulated.
         rng: the streams of the path and of the noise are children of this generator; a third child
             is drawn only if functions have noise inside.
+        corruption: the adversary that changes rewards, or None.
 
     Attributes:
         path: the functions of the rounds.
         noise: the stream of the noise on rewards.
+        corruption: the adversary.
         inside: the stream of the noise inside functions, or None.
         seconds: the wall-clock time of the observed evaluations.
     """
 
     __slots__ = (
-        "_contextual",
-        "_looked_up",
-        "_memo",
-        "_moves",
-        "_round",
-        "inside",
-        "noise",
-        "path",
-        "seconds",
+        *("_contextual", "_domain", "_left", "_memo", "_moves", "_round", "corruption"),
+        *("inside", "noise", "path", "seconds"),
     )
 
-    def __init__(self, bandit: Bandit, rng: np.random.Generator) -> None:
+    def __init__(
+        self, bandit: Bandit, rng: np.random.Generator, corruption: Corruption | None
+    ) -> None:
         self.path, self.noise = bandit.process.begin(child(rng)), child(rng)
         self.inside = None if self.path.function.noisy is None else child(rng)
-        self._looked_up = bandit.problem.domain.finite
+        self._domain, self.corruption = bandit.problem.domain, corruption
+        self._left = 0.0 if corruption is None else corruption.budget
         self._contextual = bandit.problem.contexts is not None
         self._moves, self._round = bandit.process.moves, 1
         self._memo: dict[bytes, float] = {}
@@ -72,7 +71,7 @@ class Episode:
 
     def values(self, actions: Points, observed: BoolArray | None) -> Array:
         """The noiseless values (m,) of checked actions; those observed (None: all) on the clock."""
-        if observed is None or self._looked_up or observed.all():
+        if observed is None or self._domain.finite or observed.all():
             return self._timed(actions)
         values = np.empty(len(actions))
         if observed.any():
@@ -96,6 +95,20 @@ class Episode:
         rewards = noisy_rewards(self.path.function, actions, observed, streams)
         self.seconds += perf_counter() - started
         return rewards
+
+    def corrupted(self, values: Array, observed: BoolArray | None) -> Array:
+        """What the adversary adds to the rewards of actions of these noiseless values, (m,)."""
+        changes = np.zeros(len(values))
+        if self._left <= 0.0:
+            return changes
+        assert self.corruption is not None
+        wanted = self.corruption.wanted(self.path.function, self._domain, values)
+        for i, change in enumerate(wanted.tolist()):
+            if observed is None or observed[i]:
+                paid = min(abs(change), self._left)
+                self._left -= paid
+                changes[i] = np.copysign(paid, change)
+        return changes
 
     def _alone(self, point: Points) -> float:
         """The value of one skipped point (1, d).

@@ -7,6 +7,7 @@ from gymnasium import spaces
 
 from gpbandits_env.arrays import Points, flag
 from gpbandits_env.envs.bandit import Bandit, Space
+from gpbandits_env.envs.corruption import CorruptionSpec, corruption_for
 from gpbandits_env.envs.delays import DelaySpec, LateRewards, delays_for
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
@@ -21,13 +22,19 @@ class Interface:
         discrete: whether an action is the number of one arm instead of an array of one; None for
             wherever a round has one arm.
         delay: see `delays_for`.
+        corruption: see `corruption_for`.
     Raises:
         InvalidInput: an argument is of another type or out of range; or a discrete action, but
             several actions per round or a box.
     """
 
     def __init__(
-        self, bandit: Bandit, selective: bool, discrete: bool | None, delay: DelaySpec
+        self,
+        bandit: Bandit,
+        selective: bool,
+        discrete: bool | None,
+        delay: DelaySpec,
+        corruption: CorruptionSpec,
     ) -> None:
         self.bandit, self.batch_size = bandit, bandit.problem.batch_size
         self.selective = flag(selective, "selective")
@@ -39,6 +46,7 @@ class Interface:
                 f"got actions in {bandit.problem.domain.action_space(self.batch_size)}"
             )
         self._delays = delays_for(delay)
+        self.corruption = corruption_for(corruption, bandit.problem.domain)
         # With delays, an observation has an action and a reward for each round of the past.
         self._slots = self.batch_size if not self._delays else self._delays.slots(self.batch_size)
 
@@ -57,9 +65,12 @@ class Interface:
     def observation_space(self) -> spaces.Dict:
         """The last actions, their noisy rewards and the round; see `BanditEnv` for the others."""
         problem, k = self.bandit.problem, self._slots
+        low, high = self.bandit.reward_range()
+        if self.corruption is not None:
+            low, high = self.corruption.range(low, high)
         parts: dict[str, Space] = {
             "actions": problem.domain.action_space(k),
-            "rewards": spaces.Box(*self.bandit.reward_range(), (k,), dtype=np.float64),
+            "rewards": spaces.Box(low, high, (k,), dtype=np.float64),
             "round": spaces.Box(0, 2**62, (1,), dtype=np.int64),
         }
         if self._delays is not None:

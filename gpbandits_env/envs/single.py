@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, Info, Plain, Points, mapping
 from gpbandits_env.display import Displayed
 from gpbandits_env.envs.bandit import Bandit, Observation, Space, for_episode
+from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import (
     BoolArray,
@@ -58,6 +59,9 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
     of what arrives in it. The regret counts when an action is played. The info has ``delays`` (m,),
     the number of rounds by which each reward of the step will be late, -1 if it will not arrive.
 
+    Corruption: with ``corruption``, an adversary changes rewards within a budget; see `Corruption`.
+    Regret counts noiseless values. The info has ``corruption`` (m,), what was added to each reward.
+
     Contexts: if the problem has contexts, the observation has the ``context`` of the next round,
     (1,) or (1, q), also that of a reset. The regret is against the best action in the context of
     the round.
@@ -75,10 +79,12 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             that of a batch of one.
         delay: the number of rounds by which rewards are late, or a dict such as
             ``{"least": 2, "most": 20, "lost": 0.1}``; see `Delays`.
+        corruption: the adversary that changes rewards, such as
+            ``{"type": "clipping", "budget": 50.0}``; see `Corruption`.
 
     Raises:
         InvalidInput: an unknown render mode, a discrete action with m above 1 or in a box, or a
-            delay out of range.
+            delay or corruption out of range.
     """
 
     metadata = METADATA
@@ -92,9 +98,10 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         selective: bool = False,
         discrete_action: bool | None = None,
         delay: DelaySpec = None,
+        corruption: CorruptionSpec = None,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self._interface = Interface(bandit, selective, discrete_action, delay)
+        self._interface = Interface(bandit, selective, discrete_action, delay, corruption)
         self.bandit, self.selective = bandit, self._interface.selective
         self._batch_size = self._interface.batch_size
         self._check = bandit.problem.domain.check
@@ -193,7 +200,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         super().reset(seed=seed)
         if given:
             self._np_random = rng  # which has drawn the parameters
-        self._episode = Episode(bandit, self.np_random)
+        self._episode = Episode(bandit, self.np_random, self._interface.corruption)
         self.bandit = bandit
         self._noise.put(0, self._episode.noise, bandit.noise_sd)
         if self._late is not None:
@@ -230,6 +237,9 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         regret = instantaneous(function.optimum, values)
         clean = values if episode.inside is None else episode.noisy(actions, observed)
         rewards = clean + self._noise.next()
+        if episode.corruption is not None:
+            changes = episode.corrupted(values, observed)
+            rewards += changes
         cumulative, simple = counted(self._cumulative, self._simple, regret)
         self._cumulative, self._simple = cumulative, simple
         self._round += 1
@@ -248,6 +258,8 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             "optimum": function.optimum,
             "best_action": best if isinstance(best, int) else best.copy(),
         }
+        if episode.corruption is not None:
+            info["corruption"] = changes
         if self._late is not None:
             info["delays"] = self._late.add(actions, rewards, observed)
         observation = self._observation(actions, rewards, observed)

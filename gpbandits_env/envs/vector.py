@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, mapping, whole
 from gpbandits_env.envs.bandit import Bandit, Observation, for_episode
+from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import BoolArray, Episode, Noise, split_action
 from gpbandits_env.envs.interface import Interface
@@ -44,6 +45,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         discrete_action: whether actions are (B,) arms, one for each instance; by default wherever a
             round has one arm. (B, 1) is still accepted, and with False it is the space.
         delay: the number of rounds by which rewards are late, or their law; see `BanditEnv`.
+        corruption: the adversary that changes rewards, or None; see `BanditEnv`.
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value: "NextStep"; "SameStep",
             where the step that ends an episode begins the next one, and the info has the last
             observation and info under "final_obs" and "final_info"; or "Disabled".
@@ -60,6 +62,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         selective: bool = False,
         discrete_action: bool | None = None,
         delay: DelaySpec = None,
+        corruption: CorruptionSpec = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
@@ -69,7 +72,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         horizon = None if max_episode_steps == -1 else max_episode_steps
         self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
         self.render_mode = check_render_mode(render_mode, SIDE_BY_SIDE)
-        self._interface = Interface(bandit, selective, discrete_action, delay)
+        self._interface = Interface(bandit, selective, discrete_action, delay, corruption)
         self.bandit, self.selective = bandit, self._interface.selective
         self.single_action_space = self._interface.action_space()
         self.single_observation_space = self._interface.observation_space()
@@ -172,6 +175,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         values = self._values(checked, observed)
         regret = instantaneous(functions.optimum[:, None], values)
         rewards = self._before_noise(values, checked, observed) + self._noise.next()
+        changed = self._corrupt(rewards, values, observed)
         if observed is not None:
             rewards[~observed] = 0.0
             self._observed = observed.copy()
@@ -185,6 +189,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             "simple_regret": self._simple.copy(),
             "optimum": functions.optimum.copy(),
             "best_action": functions.best_action.copy(),
+            **changed,
         }
         if self._late is not None:
             info["delays"] = self._late.add(self._actions, rewards, observed)
@@ -272,6 +277,17 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
                 rewards[i] = self._episodes[i].noisy(actions[i], seen)
         return rewards
 
+    def _corrupt(self, rewards: Array, values: Array, observed: BoolArray | None) -> Info:
+        """Let the adversary change the rewards (B, m) in place; what it added, for the info."""
+        if self._interface.corruption is None:
+            return {}
+        changes = np.zeros(values.shape)
+        for i in np.flatnonzero(~self._over).tolist():
+            seen = None if observed is None else observed[i]
+            changes[i] = self._episodes[i].corrupted(values[i], seen)
+        rewards += changes
+        return {"corruption": changes}
+
     def _advance(self) -> None:
         """Move every running instance that is past round 0 to its next function."""
         for i in np.flatnonzero((self._round > 0) & ~self._over).tolist():
@@ -289,7 +305,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
     def _begin(self, i: int, bandit: Bandit | None = None) -> None:
         """Start a new episode of an instance, with another bandit if one is given."""
         bandit = bandit or self.bandit
-        episode = Episode(bandit, self._generator(i))
+        episode = Episode(bandit, self._generator(i), self._interface.corruption)
         # The first reset covers all instances in order.
         self._episodes[i : i + 1] = [episode]
         self._functions[i] = episode.path.function

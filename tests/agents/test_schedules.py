@@ -17,6 +17,7 @@ from gpbandits_env.agents.acquisitions.schedules import (
     Continuous,
     Finite,
     LogTime,
+    Robust,
     Schedule,
     SubspaceBeta,
     schedule_for,
@@ -36,6 +37,7 @@ EXAMPLES = [
     RKHS(),
     Constant(2.0),
     LogTime(0.5, 0.3),
+    Robust(Constant(2.0), 0.5, 0.1, 0.04),
 ]
 
 
@@ -167,7 +169,8 @@ def test_a_schedule_of_your_own():
 
 def test_every_type_is_known_from_the_start():
     """Whatever else has been imported: all are defined in the module of the registry."""
-    known = ["constant", "continuous", "finite", "log", "rkhs", "srinivas2010", "subspaces"]
+    known = ["constant", "continuous", "finite", "log", "rkhs", "robust"]
+    known += ["srinivas2010", "subspaces"]
     assert sorted(SCHEDULES.members) == known
     assert {cls.__module__ for cls in SCHEDULES.members.values()} == {LogTime.__module__}
 
@@ -186,3 +189,35 @@ def test_the_scenarios_of_tranthe2020_keep_the_theorem():
     entry = next(e for e in scenarios.get("tranthe2020/ackley-20").agents if e.label == "gp-ucb")
     agent = agents.make("gp-ucb", BOX, seed=0, **entry.settings)
     assert agent.rule.schedule(7) == Continuous(scale=1.0, dim=20, r=2.0)(7)
+
+
+def test_the_robust_width_adds_corruption_and_misfit_over_the_noise():
+    base = Finite(0.2, 0.5)
+    spec = {"type": "robust", "base": SCHEDULES.to_dict(base), "corruption": 3.0, "misfit": 0.2}
+    schedule, t = schedule_for(spec, ARMS, 35), np.arange(1, 9)
+    root = np.sqrt(base.filled(ARMS, 35)(t)) + (3.0 + 0.2 * np.sqrt(t)) / np.sqrt(0.1)
+    assert np.sqrt(schedule(t)) == pytest.approx(root)
+    assert schedule_for({"type": "robust", "base": RKHS()}, ARMS, 35)(4, 1.5) == pytest.approx(
+        schedule_for(RKHS(), ARMS, 35)(4, 1.5)
+    )
+    with pytest.raises(InvalidInput, match="noise_var above 0"):
+        schedule_for(spec, Problem(ARMS.domain, ARMS.kernel, 0.0), 35)
+
+
+def test_replays_rgp_ucb_and_ec_gp_ucb():
+    """Every choice with mu + (2 + 0.1 (C + eps sqrt(t)) / s) sigma, by dense algebra."""
+    problem = Problem(Arms.grid(25), Matern32(0.2), 0.04)
+    k, x = problem.kernel(*[problem.domain.coordinates] * 2), []
+    beta = Robust(Constant(4.0), corruption=0.5, misfit=0.1)
+    agent = agents.make("gp-ucb", problem, seed=0, beta=SCHEDULES.to_dict(beta))
+    rng, y = np.random.default_rng(5), []
+    for t in range(1, 31):
+        gram = k[np.ix_(x, x)] + 0.04 * np.eye(len(x))
+        mean = k[:, x] @ np.linalg.solve(gram, y) if x else np.zeros(25)
+        var = np.diag(k) - (np.sum(k[:, x] * np.linalg.solve(gram, k[x]).T, 1) if x else 0.0)
+        score = mean + (2.0 + (0.5 + 0.1 * np.sqrt(t)) / 0.2) * np.sqrt(var)
+        action = agent.ask()
+        assert score[action[0]] == pytest.approx(score.max(), abs=1e-8)
+        reward = np.sin(5 * problem.domain.coordinates[action, 0]) + 0.2 * rng.normal(size=1)
+        x.append(int(action[0])), y.append(float(reward[0]))
+        agent.tell(action, reward)

@@ -79,6 +79,24 @@ SELECTIVE = [
 # And once more, with rewards that arrive late or never.
 LATE = {"delay": {"least": 0, "most": 3, "lost": 0.2}}
 DELAYED = [(name, {**EXAMPLES.get(name, [{}])[0], "batch_size": 2, **LATE}) for name in IDS]
+# And once more, with an adversary whose budget is used up within the laws' rounds.
+ATTACKS = [
+    {"type": "clipping", "budget": 4.0, "height": 0.2},
+    {"type": "flipping", "budget": 9.0},
+    {"type": "subtraction", "budget": 3.0, "height": 2.0},
+    {"type": "top-k", "budget": 9.0, "k": 2},
+]
+CORRUPTED = [
+    (
+        "gpbandits/MarkovGP-v0",
+        {"grid": [6, 5], "epsilon": 0.1, "batch_size": 3, "selective": True, "corruption": attack},
+    )
+    for attack in ATTACKS
+]
+CORRUPTED += [
+    (name, {**EXAMPLES[name][0], "corruption": {"type": "flipping", "budget": 50.0}, **LATE})
+    for name in ("gpbandits/Task-v0", "gpbandits/Contextual-v0")
+]
 
 
 def label(case):
@@ -91,7 +109,7 @@ def case(request):
     return request.param
 
 
-@pytest.fixture(params=CASES + SELECTIVE + DELAYED, ids=label)
+@pytest.fixture(params=CASES + SELECTIVE + DELAYED + CORRUPTED, ids=label)
 def any_case(request):
     return request.param
 
