@@ -39,7 +39,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from gpbandits_env.domains import Arms
-from gpbandits_env.gp.kernels import Kernel, Matern32, SquaredExponential
+from gpbandits_env.gp.kernels import Kernel, Matern32, SphericalLinear, SquaredExponential
 from gpbandits_env.gp.posterior import posterior_on
 
 Data = tuple[np.ndarray, np.ndarray]
@@ -127,6 +127,7 @@ def botorch(arms: Arms, given: Data) -> tuple[float, float]:
 def own_times(repeats: int) -> dict[str, float]:
     """Microseconds per round of our own cases."""
     line, square = Arms.grid(ARMS), Arms.grid((50, 50))
+    cube = Arms(np.random.default_rng(1).random((10_000, 100)))
     cases = {
         "SE, 1000 arms, T = 1000": (line, SE, 1000, 0.0),
         "SE, 1000 arms, T = 10000": (line, SE, 10_000, 0.0),
@@ -134,6 +135,7 @@ def own_times(repeats: int) -> dict[str, float]:
         "SE, 50 x 50 arms, T = 1000": (square, SE, 1000, 0.0),
         "Matern 3/2, 1000 arms, T = 1000": (line, MATERN, 1000, 0.0),
         "Matern 3/2, 50 x 50 arms, T = 500": (square, MATERN, 500, 0.0),
+        "spherical linear, 10000 arms in 100-D, T = 1000": (cube, SphericalLinear(), 1000, 0.0),
     }
     return {
         name: 1e6

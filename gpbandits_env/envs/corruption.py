@@ -1,8 +1,7 @@
 """Adversaries that change rewards within a budget.
 
-Source: Bogunovic, Li, Krause and Scarlett (2022), Section 2: sum_t max_x |c_t(x)| <= C. The attacks
-follow the names and sizes of their experiments; the paper's attacks leave a target region alone,
-and these have none.
+Source: Bogunovic et al. (2022), Section 2 (sum_t max_x |c_t(x)| <= C) and the names and sizes of the
+attacks in its experiments. There, some attacks leave a target region alone; here, none does.
 """
 
 from abc import ABC, abstractmethod
@@ -20,10 +19,10 @@ from gpbandits_env.specs import Family
 
 @dataclass(frozen=True, kw_only=True)
 class Corruption(ABC):
-    """An adversary that knows the function and sees the actions before it changes their rewards.
+    """An adversary that knows the function and sees the actions before it changes rewards.
 
-    The rewards of a round are attacked one after the other. What would exceed the budget is cut
-    off, and after that rewards stay as they are. Actions that are not observed cost nothing.
+    It attacks one reward after the other, and what would exceed the budget is cut off. Actions that
+    are not observed cost nothing.
 
     Args:
         budget: C >= 0, the largest sum of absolute changes in an episode, in units of the reward.

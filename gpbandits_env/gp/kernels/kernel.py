@@ -78,6 +78,10 @@ class Kernel(Parametric, ABC):
         rows = [2.0 * self.gradient(row, row)[0] for row in x[:, None, :]]
         return np.concatenate(rows) if rows else np.zeros(x.shape)
 
+    def features(self, x: Array) -> Array | None:
+        """Functions phi(x), (n, r), with k(x, z) = phi(x)^T phi(z); None if there are none."""
+        return None
+
     def columns(self, z: Array, centre: Array) -> Columns:
         """The functions k(., z_j) of fixed points z (m, d), which must not change, for many calls.
 

@@ -49,7 +49,7 @@ class Stationary(Kernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "lengthscale", _lengthscale(self.lengthscale))
+        object.__setattr__(self, "lengthscale", lengthscale_of(self.lengthscale))
 
     @abstractmethod
     def profile(self, r: Array) -> Array:
@@ -220,7 +220,8 @@ class _StationaryColumns(Columns):
         return square
 
 
-def _lengthscale(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
+def lengthscale_of(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    """A lengthscale, or one per coordinate, checked; raises `InvalidInput`."""
     if not isinstance(value, (tuple, list, np.ndarray)):
         return hyper(value, "lengthscale")
     scales = finite_array(value, "lengthscale")

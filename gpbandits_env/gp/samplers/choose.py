@@ -13,7 +13,12 @@ from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.samplers.box import FourierFeatures, ProductFeatures
 from gpbandits_env.gp.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
-from gpbandits_env.gp.samplers.factors import dense_factor, kronecker_factor, low_rank_factor
+from gpbandits_env.gp.samplers.factors import (
+    LowRankFactor,
+    dense_factor,
+    kronecker_factor,
+    low_rank_factor,
+)
 from gpbandits_env.gp.samplers.sampler import BoxSampler, Factor, Sampler
 from gpbandits_env.gp.threads import one_blas_thread
 
@@ -185,6 +190,9 @@ def _factor(arms: Arms, kernel: Kernel, max_rank: int, tolerance: float) -> Fact
         factor = factor.thinned(tolerance * top - factor.error)
         if factor.rank <= max_rank:
             return factor
+    features = kernel.features(arms.coordinates)
+    if features is not None and features.shape[1] <= max_rank:
+        return LowRankFactor(features, 0.0)
     return low_rank_factor(arms, kernel, max_rank, tolerance)
 
 

@@ -13,6 +13,7 @@ from gpbandits_env.gp.kernels import (
     Matern32,
     Matern52,
     OnCoordinates,
+    SphericalLinear,
     SquaredExponential,
 )
 
@@ -36,6 +37,8 @@ def smooth_kernels(dim):
         "sum": SquaredExponential(0.3) + Matern52(ard, 0.4) + 0.2 * Linear(),
         "product": SquaredExponential(ard) * Matern32(0.9, 2.0) * Linear(),
         "constant": ConstantKernel(0.8),
+        "spherical-linear": SphericalLinear(0.7, 1.3, 0.6, 1.5, low=-1.0),
+        "spherical-linear-ard": SphericalLinear(ard, low=(-1.2,) * dim, high=1.1),
         "on": OnCoordinates((dim - 1,), SquaredExponential(0.5, 1.2)),
         "on-product": OnCoordinates(tuple(range(dim))[::-1], Matern52(ard))
         * OnCoordinates((0,), Matern32(0.6)),

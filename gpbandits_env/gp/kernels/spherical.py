@@ -1,0 +1,124 @@
+"""The spherical linear kernel: linear regression on a sphere, of rank d + 2."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, finite_array
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels.columns import Columns, Pulled
+from gpbandits_env.gp.kernels.kernel import KERNELS, Kernel, Lengthscale
+from gpbandits_env.gp.kernels.stationary import lengthscale_of
+
+
+@KERNELS.register("spherical-linear")
+@dataclass(frozen=True)
+class SphericalLinear(Kernel):
+    r"""A box is mapped to a sphere by the inverse stereographic projection; f is linear there.
+
+    .. math:: k(x, z) = v \frac{o + s(x)^T s(z)}{o + 1}, \quad
+        s(x) = \frac{(2u, \|u\|^2 - 1)}{\|u\|^2 + 1}, \quad u_i = \frac{x_i - m_i}{a \ell_i}
+
+    where m is the middle of the box and a^2 = r / (1 + r) sum_i ((high_i - low_i) / (2 ell_i))^2.
+    On any points the kernel has rank d + 2, so that "coefficients" (see `posterior_on`) are few.
+
+    Args:
+        lengthscale: ell > 0, a number or one per coordinate; only ratios count.
+        variance: v > 0, the variance of f everywhere.
+        offset: o > 0, the variance of a constant relative to that of the linear part.
+        radius: r > 0, which sets the share of the sphere that the box covers.
+        low, high: the ends of the box, numbers or one per coordinate.
+    Source: Doumont et al. (2025); o = b_0 / b_1, log r = its r.
+    """
+
+    fixed: ClassVar[tuple[str, ...]] = ("low", "high")
+
+    lengthscale: Lengthscale = 1.0
+    variance: float = 1.0
+    offset: float = 1.0
+    radius: float = 1.0
+    low: Lengthscale = 0.0
+    high: Lengthscale = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "lengthscale", lengthscale_of(self.lengthscale))
+        for name in self.fixed:
+            ends = finite_array(getattr(self, name), name)
+            object.__setattr__(self, name, tuple(ends.tolist()) if ends.ndim else float(ends))
+        sizes = {np.size(part) for part in (self.lengthscale, self.low, self.high)} - {1}
+        if len(sizes) > 1 or not np.all(np.asarray(self.low) < self.high):
+            raise InvalidInput(f"low must be below high, in one dimension with lengthscale: {self}")
+
+    @property
+    def _middle(self) -> Array:
+        return (np.asarray(self.low) + self.high) / 2.0
+
+    def _rates(self, dim: int) -> Array:
+        ell = np.broadcast_to(self.lengthscale, dim)
+        reach = np.sum(((self._middle - self.low) / ell) ** 2)
+        return np.asarray(1.0 / (ell * np.sqrt(reach * self.radius / (1.0 + self.radius))))
+
+    def projected(self, x: Array) -> tuple[Array, Array]:
+        """The points u (n, d), and 1 + |u|^2 as a column (n, 1)."""
+        u = (x - self._middle) * self._rates(x.shape[1])
+        return u, 1.0 + np.sum(u**2, axis=1, keepdims=True)
+
+    def features(self, x: Array) -> Array:
+        return np.sqrt(self.variance) * self._sphere(x)
+
+    def _sphere(self, x: Array) -> Array:
+        u, q = self.projected(x)
+        phi = np.hstack([2.0 * u / q, 1.0 - 2.0 / q, np.full_like(q, np.sqrt(self.offset))])
+        return np.asarray(phi / np.sqrt(1.0 + self.offset))
+
+    def __call__(self, x: Array, z: Array | None = None) -> Array:
+        return np.asarray(self.variance * (self._sphere(x) @ self._sphere(x if z is None else z).T))
+
+    def diagonal(self, x: Array) -> Array:
+        return np.full(len(x), self.variance)
+
+    def gradient(self, x: Array, z: Array) -> Array:
+        pulled = self.columns(z, self._middle).pull(x)[1]
+        each = np.array([pulled(row) for row in np.eye(len(z))]).reshape(len(z), *x.shape)
+        return each.swapaxes(0, 1).copy()
+
+    def diagonal_gradient(self, x: Array) -> Array:
+        return np.zeros(x.shape)
+
+    def columns(self, z: Array, centre: Array) -> Columns:
+        return _SphericalColumns(self, self.variance * self._sphere(z))
+
+    def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Self:
+        return replace(self, lengthscale=change(self.lengthscale))
+
+    @property
+    def dim(self) -> int | None:
+        return next((len(p) for p in (self.lengthscale, self.low, self.high) if np.ndim(p)), None)
+
+    def check_points(self, x: Array) -> None:
+        if self.dim not in (None, x.shape[1]):
+            raise InvalidInput(f"the kernel is for {self.dim} coordinates, got {x.shape[1]}")
+
+
+@dataclass(frozen=True, eq=False)
+class _SphericalColumns(Columns):
+    kernel: SphericalLinear
+    features: Array  # (m, d + 2), v phi(z)
+
+    def __call__(self, x: Array) -> Array:
+        return self.kernel._sphere(x) @ self.features.T
+
+    def pull(self, x: Array) -> tuple[Array, Pulled]:
+        u, q = self.kernel.projected(x)
+        rates = self.kernel._rates(x.shape[1]) / np.sqrt(1.0 + self.kernel.offset)
+
+        def pulled(weights: Array) -> Array:
+            sums = np.broadcast_to(weights, (len(x), len(self.features))) @ self.features
+            along = np.sum(u * sums[:, :-2], axis=1, keepdims=True)
+            turned = (sums[:, -2:-1] - along) * (4.0 * u / q**2)
+            return np.asarray((2.0 * sums[:, :-2] / q + turned) * rates)
+
+        return self(x), pulled
