@@ -1,7 +1,7 @@
 """Adversaries that change rewards within a budget.
 
-Source: Bogunovic et al. (2022), Section 2 (sum_t max_x |c_t(x)| <= C) and the names and sizes of the
-attacks in its experiments. There, some attacks leave a target region alone; here, none does.
+Source: Bogunovic et al. (2022), Section 2 (sum_t max_x |c_t(x)| <= C), and the names and sizes of
+the attacks in its experiments. There, some leave a target region alone; here, none does.
 """
 
 from abc import ABC, abstractmethod
