@@ -96,7 +96,8 @@ class SphericalLinear(Kernel):
 
     @property
     def dim(self) -> int | None:
-        return next((len(p) for p in (self.lengthscale, self.low, self.high) if np.ndim(p)), None)
+        sized = [np.size(p) for p in (self.lengthscale, self.low, self.high) if np.ndim(p)]
+        return sized[0] if sized else None
 
     def check_points(self, x: Array) -> None:
         if self.dim not in (None, x.shape[1]):
