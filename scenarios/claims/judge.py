@@ -1,89 +1,31 @@
-"""The claims of a paper, and the verdicts on them.
+"""The verdicts on the claims of a paper, in its main reading and in every other one.
 
-`PAPER.toml` says for each claim what the paper says, where, how it is judged, and the checks that
-decide it. A check compares the kept values of trials (`results.evidence`) or of a computation by a
-yardstick. It falls into parts: one for each scenario, cell and agent, or pair of agents. The rule
-of the paper combines the parts into a verdict. A claim is judged in the main reading of the paper,
-and again in every other reading of which there are data.
+A check compares the kept values of trials (`results.evidence`) or of a computation by a yardstick.
+It falls into parts: one for each scenario, cell and agent, or pair of agents. The rule of the paper
+combines the parts into a verdict. docs/claims.md states all rules.
 """
 
 import itertools
 import json
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, Plain
-from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims import yardsticks
-from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED, Limits
+from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading, Rule
+from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED
 from gpbandits_env.scenarios.results.evidence import Evidence, load
 from gpbandits_env.scenarios.scenario import words
 
 VERDICTS = ("holds", "in part", "does not hold", "cannot be judged")
-Rule = Mapping[str, float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Check(Limits):
-    """One check of a claim: a table [[claim.check]].
-
-    Args:
-        yardstick: one of `yardsticks.YARDSTICKS`.
-        scenario: ids of the scenarios whose kept values it compares.
-        computed: or "PAPER/NAME", a computation.
-        cells: the parameters of the cells that count; all cells if empty.
-        a: labels of agents, or patterns of names of computed arrays.
-        b: those with which each of them is compared.
-        metric: a kept quantity, a metric made of one, or a measure.
-        at: fractions of the horizon; the last one decides.
-        since: for "slope", the fraction of the horizon from which rounds count.
-        x: for "slope" of computed arrays, the array that has the horizontal axis.
-        value: for "published", the number, or one for each agent.
-        parts: "each" if every part counts, "one" if they are combined by ``rule``.
-        rule: the shares of parts that decide, "holds" and "fails".
-        only_limits: whether failing turns "holds" into "in part" and decides nothing else.
-        reported: whether it is shown and does not count.
-        what: what is compared, in words, where the labels do not say it.
-        one_sided: "level" counts the upper end of the interval only.
-        clearly: "better" asks in addition that the two are not level.
-        strict: for "better", whatever is not better fails.
-        factor: another factor than the common one.
-        above, below: limits of "slope" and "mean".
-        at_least, at_most: limits of "share" and "limit".
-    """
-
-    yardstick: str
-    scenario: tuple[str, ...] = ()
-    computed: str = ""
-    cells: tuple[Plain, ...] = ()
-    a: tuple[str, ...] = ()
-    b: tuple[str, ...] = ()
-    metric: str = "average_regret"
-    at: tuple[float, ...] = (1.0,)
-    since: float = 0.5
-    x: str = ""
-    value: Any = None
-    parts: str = "each"
-    rule: Rule = field(default_factory=lambda: {"holds": 1.0, "fails": 0.5})
-    only_limits: bool = False
-    reported: bool = False
-    what: str = ""
-    trials: int | None = None
-
-    def __post_init__(self) -> None:
-        one_of(self.yardstick, yardsticks.YARDSTICKS, "yardstick")
-        object.__setattr__(self, "logarithmic", self.metric.startswith("log10"))
-        if bool(self.scenario) == bool(self.computed):
-            raise InvalidInput("a check needs a scenario or a computation")
 
 
 @dataclass(frozen=True)
@@ -113,108 +55,17 @@ class Verdict:
     checks: tuple[Judged, ...]
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One sentence of a paper's results; see the fields of a table [[claim]]."""
-
-    id: str
-    where: str
-    says: str
-    judged: str
-    yardstick: str
-    scenarios: tuple[str, ...]
-    needs: str = ""
-    departs: str = ""
-    rule: Rule | None = None
-    check: tuple[Check, ...] = ()
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Another reading: labels and scenarios that it replaces, or how many trials count.
-
-    ``trials`` concerns all scenarios, or only ``scenarios`` if some are named.
-    """
-
-    name: str
-    says: str
-    agents: Mapping[str, str] = field(default_factory=dict)
-    scenarios: Mapping[str, str] = field(default_factory=dict)
-    trials: int | None = None
-
-    def applied(self, check: Check) -> Check:
-        """The check under this reading; the same object if the reading does not concern it."""
-        if check.computed:
-            return check
-        swap, value = self.agents.get, check.value
-        if isinstance(value, dict):
-            value = {swap(label, label): number for label, number in value.items()}
-        of_these = self.trials and (not self.scenarios or {*check.scenario} & {*self.scenarios})
-        changed = replace(
-            check,
-            a=tuple(swap(label, label) for label in check.a),
-            b=tuple(swap(label, label) for label in check.b),
-            scenario=tuple(self.scenarios.get(id, id) for id in check.scenario),
-            value=value,
-            trials=self.trials if of_these else check.trials,
-        )
-        return check if changed == check else changed
-
-
-@dataclass(frozen=True)
-class Paper:
-    """What a paper says: its main reading, the other readings, the claims and the errata."""
-
-    paper: str
-    main: str
-    without_data: tuple[str, ...]
-    readings: tuple[Reading, ...]
-    claims: tuple[Claim, ...]
-    errata: tuple[Mapping[str, str], ...]
-
-
 Loader = Callable[[str], Evidence | None]
 
 
-@cache
-def paper(name: str) -> Paper:
-    """The claims of a paper."""
-    text = files("gpbandits_env.scenarios").joinpath(f"claims/{name}.toml").read_text("utf-8")
-    table = tomllib.loads(text)
-    return Paper(
-        paper=name,
-        main=table["reading"]["main"],
-        without_data=tuple(table["reading"]["others"]),
-        readings=tuple(Reading(**found) for found in table.get("other", ())),
-        claims=tuple(_claim(found) for found in table["claim"]),
-        errata=tuple(table.get("erratum", ())),
-    )
-
-
-def _claim(table: Plain) -> Claim:
-    checks = tuple(_check(found, table["id"]) for found in table.get("check", ()))
-    return Claim(**{**table, "scenarios": tuple(table["scenarios"]), "check": checks})
-
-
-def _check(table: Plain, claim: str) -> Check:
-    known = {f.name: f for f in fields(Check)}
-    for name in table:
-        one_of(name, known, f"setting of a check of {claim}")
-    lists = ("scenario", "cells", "a", "b", "at")
-    given: dict[str, Any] = {
-        key: tuple(value) if key in lists and isinstance(value, list) else
-        (value,) if key in lists else value
-        for key, value in table.items()
-    }  # fmt: skip
-    return Check(**given)
-
-
 def judge(claim: Claim, reading: Reading | None = None, evidence: Loader = load) -> Verdict | None:
-    """The verdict on a claim; None if the reading does not concern it or has no data for it."""
+    """The verdict on a claim; None if the reading does not concern it or was not run for it."""
     checks = claim.check
     if reading is not None:
         checks = tuple(reading.applied(check) for check in checks)
         if all(new is old for new, old in zip(checks, claim.check, strict=True)):
+            return None
+        if not_run(reading, claim, evidence):
             return None
     judged = tuple(_judged(check, evidence) for check in checks)
     new = [j for j, old in zip(judged, claim.check, strict=True) if j.check is not old]
@@ -228,19 +79,24 @@ def judge(claim: Claim, reading: Reading | None = None, evidence: Loader = load)
     return Verdict(VERDICTS[1] if limited and verdict == HOLDS else verdict, judged)
 
 
+def not_run(reading: Reading, claim: Claim, evidence: Loader = load) -> list[str]:
+    """The scenarios without values by which a reading replaces those of a claim."""
+    used = {reading.scenarios.get(id) for check in claim.check for id in check.scenario} - {None}
+    return sorted(id for id in used if id is not None and evidence(id) is None)
+
+
 def robust(main: Verdict, others: Mapping[str, Verdict]) -> str:
     """Whether all readings give the same verdict, or the readings on which it depends.
 
-    A claim that cannot be judged in the main reading is not robust: what the others say is told.
+    A reading in which a claim cannot be judged says nothing. A claim that cannot be judged in the
+    main reading is not robust: what the others say is told.
     """
+    said = {name: o.verdict for name, o in others.items() if o.verdict != VERDICTS[3]}
     if main.verdict == VERDICTS[3]:
-        told = [
-            f"{o.verdict} under {name}" for name, o in others.items() if o.verdict != VERDICTS[3]
-        ]
-        return ", ".join(told) or "-"
-    if not others:
+        return ", ".join(f"{verdict} under {name}" for name, verdict in said.items()) or "-"
+    if not said:
         return "one reading"
-    differ = [name for name, other in others.items() if other.verdict != main.verdict]
+    differ = [name for name, verdict in said.items() if verdict != main.verdict]
     return f"depends on: {', '.join(differ)}" if differ else "robust"
 
 
@@ -258,15 +114,18 @@ def _parts(check: Check, evidence: Loader) -> Iterator[CheckPart]:
         return
     for id in check.scenario:
         found = evidence(id)
-        if found is None:
-            yield CheckPart(f"{id}: not run", UNDECIDED, {}, 0)
-            continue
-        for cell, point in enumerate(found.points):
+        # A scenario that was not run has as many undecided parts as a run would have.
+        points = found.points if found else registry.get(id).points()
+        for cell, point in enumerate(points):
             if check.cells and not any(wanted.items() <= point.items() for wanted in check.cells):
                 continue
             where = ", ".join(filter(None, (id, words(point))))
             for a, others in _compared(check):
-                yield _part(check, found, cell, a, others, where)
+                what = f"{' against '.join(filter(None, (a, ', '.join(others))))} ({where})"
+                if found:
+                    yield _part(check, found, cell, a, others, what)
+                else:
+                    yield CheckPart(f"{what}: not run", UNDECIDED, {}, 0)
 
 
 def _compared(check: Check) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -281,9 +140,8 @@ def _compared(check: Check) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _part(
-    check: Check, found: Evidence, cell: int, a: str, others: tuple[str, ...], where: str
+    check: Check, found: Evidence, cell: int, a: str, others: tuple[str, ...], what: str
 ) -> CheckPart:
-    what = f"{' against '.join(filter(None, (a, ', '.join(others))))} ({where})"
     try:
         curves = {k: _by_unit(check, found, cell, k) for k in (a, *others)}
     except KeyError as missing:  # an agent, or what a claim measures of it
@@ -342,7 +200,9 @@ def _computed(check: Check) -> Iterator[CheckPart]:
     group, _, short = check.computed.partition("/")
     file = files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.json")
     if not file.is_file():
-        yield CheckPart(f"{check.computed}: not run", UNDECIDED, {}, 0)
+        for a, others in _compared(check):  # a pattern is one part: what it matches is not known
+            what = " against ".join((a, *others))
+            yield CheckPart(f"{what} ({check.computed}): not run", UNDECIDED, {}, 0)
         return
     found: Plain = json.loads(file.read_text("utf-8"))["values"]
     arrays = {name: np.atleast_1d(np.asarray(value, float)) for name, value in found.items()}

@@ -85,10 +85,14 @@ def _against(low: float, high: float, above: float | None, below: float | None) 
 
 
 def level(a: Array, b: Array, limits: Limits) -> Judged:
-    """The interval of the ratio of means lies inside [1/factor, factor]."""
+    """The interval of the ratio of means lies inside [1/factor, factor].
+
+    Equal values in every unit are undecided: the two are one run, and show nothing of each other.
+    """
     factor = limits.factor or LEVEL
     value, low, high = ratio(a, b, limits.logarithmic)
     outcome = _against(low, high, None if limits.one_sided else 1 / factor, factor)
+    outcome = UNDECIDED if np.array_equal(a, b) else outcome
     return outcome, {"ratio": value, "low": low, "high": high}
 
 
@@ -96,7 +100,7 @@ def better(a: Array, b: Array, limits: Limits) -> Judged:
     """The mean of a is below that of b by more than 2 standard errors of the paired difference."""
     difference, se = float((a - b).mean()), error(a - b)
     numbers = {"a": float(a.mean()), "b": float(b.mean()), "difference": difference, "SE": se}
-    is_level = level(a, b, limits)[0] == HOLDS
+    is_level = level(a, b, limits)[0] == HOLDS or np.array_equal(a, b)
     if difference < -2.0 * se:
         return (PART if limits.clearly and is_level else HOLDS), numbers
     reversed_ = difference > 2.0 * se

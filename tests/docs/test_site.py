@@ -13,7 +13,8 @@ import pytest
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.claims.judge import Check, CheckPart, paper
+from gpbandits_env.scenarios.claims.claim import Check, paper
+from gpbandits_env.scenarios.claims.judge import CheckPart
 from gpbandits_env.scenarios.results import references
 
 for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):

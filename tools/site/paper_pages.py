@@ -13,9 +13,11 @@ from scenario_pages import ROOT, concerned, group_of, literal, made, verdicts
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims import judge, yardsticks
-from gpbandits_env.scenarios.claims.judge import VERDICTS, Check, CheckPart, Claim, Verdict
+from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading, paper
+from gpbandits_env.scenarios.claims.judge import VERDICTS, CheckPart, Verdict
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED
 from gpbandits_env.scenarios.reporting.tables import markdown
+from gpbandits_env.scenarios.results import evidence
 
 TABLE = re.compile(r"(?<=<!-- claims -->\n\n).*?(?=\n*<!-- end -->)", re.DOTALL)
 HEAD = ["claims", "hold", "in part", "do not hold", "cannot be judged", "robust"]
@@ -53,7 +55,7 @@ def overview() -> str:
 def page(group: str) -> str:
     """The generated part of a paper's page."""
     _, *by_verdict, steady = counts(group)
-    found, of = verdicts(group), judge.paper(group)
+    found, of = verdicts(group), paper(group)
     uses = Counter(id for claim, *_ in found for id in concerned(claim))
     base = [id for id in registry.scenarios() if group_of(id) == group and "@" not in id]
     base.sort(key=lambda id: -uses[id])
@@ -88,7 +90,13 @@ def paragraphs(text: str) -> str:
 def changes(reading: str, group: str) -> tuple[int, int]:
     """How many claims a reading judges, and how many of the verdicts are others."""
     found = [(main, others[reading]) for _, main, others in verdicts(group) if reading in others]
-    return len(found), sum(main.verdict != other.verdict for main, other in found)
+    told = [pair for pair in found if pair[1].verdict != VERDICTS[3]]
+    return len(found), sum(main.verdict != other.verdict for main, other in told)
+
+
+def not_run(reading: Reading) -> str:
+    """The scenarios of a reading that were not run, and with it the claims that need them."""
+    return ", ".join(f"`{id}`" for id in reading.scenarios.values() if evidence.load(id) is None)
 
 
 def deciding(main: Verdict) -> str:
@@ -192,7 +200,7 @@ def bar(group: str) -> str:
 made.filters |= {f.__name__: f for f in (paragraphs, where, figures)}
 made.filters["bold"] = lambda verdict: f"**{verdict}**" if verdict == VERDICTS[2] else verdict
 made.globals |= {f.__name__: f for f in (counts, verdicts, judge.robust, bar, deciding, commands)}
-made.globals |= {"plotted": plotted, "changes": changes}
+made.globals |= {"plotted": plotted, "changes": changes, "not_run": not_run}
 
 if __name__ == "__main__":
     readme = ROOT / "README.md"

@@ -11,7 +11,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.claims.judge import Claim, Verdict, paper
+from gpbandits_env.scenarios.claims.claim import Claim, paper
+from gpbandits_env.scenarios.claims.judge import Verdict
 from gpbandits_env.scenarios.cli.claims import judged
 from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.metrics import KNOWN, reported_metrics

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.claims.judge import paper
+from gpbandits_env.scenarios.claims.claim import paper
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "claims"
 PAPERS = [file.stem for file in sorted(FOLDER.glob("*.toml"))]

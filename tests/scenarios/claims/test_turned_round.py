@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from gpbandits_env.scenarios.claims import judge, yardsticks
+from gpbandits_env.scenarios.claims.claim import paper
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, UNDECIDED, Limits
 from gpbandits_env.scenarios.registry import GROUPS
 
 CHECKS = [
     pytest.param(check, id=f"{claim.id}-{i}")
     for name in GROUPS
-    for claim in judge.paper(name).claims
+    for claim in paper(name).claims
     for i, check in enumerate(claim.check)
 ]
 UNITS = 40
@@ -91,6 +92,12 @@ def test_an_interval_covers_the_ratio_of_means_as_often_as_it_says():
         _, low, high = yardsticks.ratio(a, b)
         inside += low < 1.5 < high
     assert 860 <= inside <= 930
+
+
+def test_one_run_shows_nothing_about_two_agents():
+    a = values(1.0, 0)
+    assert yardsticks.level(a, a.copy(), Limits())[0] == UNDECIDED
+    assert yardsticks.better(a, a.copy(), Limits())[0] == FAILS
 
 
 def test_few_units_decide_little():

@@ -1,0 +1,165 @@
+"""The claims of a paper as data: what it says, where, and the checks that decide it.
+
+`PAPER.toml` has a table for each claim and for each other reading; `judge` gives the verdicts.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from gpbandits_env.arrays import Plain
+from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.scenarios.claims import yardsticks
+from gpbandits_env.scenarios.claims.yardsticks import Limits
+
+Rule = Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check(Limits):
+    """One check of a claim: a table [[claim.check]].
+
+    Args:
+        yardstick: one of `yardsticks.YARDSTICKS`.
+        scenario: ids of the scenarios whose kept values it compares.
+        computed: or "PAPER/NAME", a computation.
+        cells: the parameters of the cells that count; all cells if empty.
+        a: labels of agents, or patterns of names of computed arrays.
+        b: those with which each of them is compared.
+        metric: a kept quantity, a metric made of one, or a measure.
+        at: fractions of the horizon; the last one decides.
+        since: for "slope", the fraction of the horizon from which rounds count.
+        x: for "slope" of computed arrays, the array that has the horizontal axis.
+        value: for "published", the number, or one for each agent.
+        parts: "each" if every part counts, "one" if they are combined by ``rule``.
+        rule: the shares of parts that decide, "holds" and "fails".
+        only_limits: whether failing turns "holds" into "in part" and decides nothing else.
+        reported: whether it is shown and does not count.
+        what: what is compared, in words, where the labels do not say it.
+        one_sided: "level" counts the upper end of the interval only.
+        clearly: "better" asks in addition that the two are not level.
+        strict: for "better", whatever is not better fails.
+        factor: another factor than the common one.
+        above, below: limits of "slope" and "mean".
+        at_least, at_most: limits of "share" and "limit".
+    """
+
+    yardstick: str
+    scenario: tuple[str, ...] = ()
+    computed: str = ""
+    cells: tuple[Plain, ...] = ()
+    a: tuple[str, ...] = ()
+    b: tuple[str, ...] = ()
+    metric: str = "average_regret"
+    at: tuple[float, ...] = (1.0,)
+    since: float = 0.5
+    x: str = ""
+    value: Any = None
+    parts: str = "each"
+    rule: Rule = field(default_factory=lambda: {"holds": 1.0, "fails": 0.5})
+    only_limits: bool = False
+    reported: bool = False
+    what: str = ""
+    trials: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.yardstick, yardsticks.YARDSTICKS, "yardstick")
+        object.__setattr__(self, "logarithmic", self.metric.startswith("log10"))
+        if bool(self.scenario) == bool(self.computed):
+            raise InvalidInput("a check needs a scenario or a computation")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of a paper's results; see the fields of a table [[claim]]."""
+
+    id: str
+    where: str
+    says: str
+    judged: str
+    yardstick: str
+    scenarios: tuple[str, ...]
+    needs: str = ""
+    departs: str = ""
+    rule: Rule | None = None
+    check: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Another reading: labels and scenarios that it replaces, or how many trials count.
+
+    ``trials`` concerns all scenarios, or only ``scenarios`` if some are named.
+    """
+
+    name: str
+    says: str
+    agents: Mapping[str, str] = field(default_factory=dict)
+    scenarios: Mapping[str, str] = field(default_factory=dict)
+    trials: int | None = None
+
+    def applied(self, check: Check) -> Check:
+        """The check under this reading; the same object if the reading does not concern it."""
+        if check.computed:
+            return check
+        swap, value = self.agents.get, check.value
+        if isinstance(value, dict):
+            value = {swap(label, label): number for label, number in value.items()}
+        of_these = self.trials and (not self.scenarios or {*check.scenario} & {*self.scenarios})
+        changed = replace(
+            check,
+            a=tuple(swap(label, label) for label in check.a),
+            b=tuple(swap(label, label) for label in check.b),
+            scenario=tuple(self.scenarios.get(id, id) for id in check.scenario),
+            value=value,
+            trials=self.trials if of_these else check.trials,
+        )
+        return check if changed == check else changed
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What a paper says: its main reading, the other readings, the claims and the errata."""
+
+    paper: str
+    main: str
+    without_data: tuple[str, ...]
+    readings: tuple[Reading, ...]
+    claims: tuple[Claim, ...]
+    errata: tuple[Mapping[str, str], ...]
+
+
+@cache
+def paper(name: str) -> Paper:
+    """The claims of a paper."""
+    text = files("gpbandits_env.scenarios").joinpath(f"claims/{name}.toml").read_text("utf-8")
+    table = tomllib.loads(text)
+    return Paper(
+        paper=name,
+        main=table["reading"]["main"],
+        without_data=tuple(table["reading"]["others"]),
+        readings=tuple(Reading(**found) for found in table.get("other", ())),
+        claims=tuple(_claim(found) for found in table["claim"]),
+        errata=tuple(table.get("erratum", ())),
+    )
+
+
+def _claim(table: Plain) -> Claim:
+    checks = tuple(_check(found, table["id"]) for found in table.get("check", ()))
+    return Claim(**{**table, "scenarios": tuple(table["scenarios"]), "check": checks})
+
+
+def _check(table: Plain, claim: str) -> Check:
+    known = {f.name: f for f in fields(Check)}
+    for name in table:
+        one_of(name, known, f"setting of a check of {claim}")
+    lists = ("scenario", "cells", "a", "b", "at")
+    given: dict[str, Any] = {
+        key: tuple(value) if key in lists and isinstance(value, list) else
+        (value,) if key in lists else value
+        for key, value in table.items()
+    }  # fmt: skip
+    return Check(**given)

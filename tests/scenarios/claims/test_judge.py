@@ -1,0 +1,54 @@
+"""Missing runs make no verdict better, and say nothing in other readings."""
+
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading
+from gpbandits_env.scenarios.claims.judge import VERDICTS, Verdict, judge, not_run, robust
+from gpbandits_env.scenarios.results import evidence
+
+KEPT, ABSENT = "bogunovic2016/se", "bogunovic2016/matern52"
+
+
+def claim(**check):
+    words = dict.fromkeys(("where", "says", "judged", "yardstick"), "")
+    checks = (Check(yardstick="level", a=("tv-gp-ucb",), b=("r-gp-ucb",), **check),)
+    return Claim(id="bogunovic2016/made", scenarios=(), check=checks, **words)
+
+
+def without_absent(id):
+    return None if id == ABSENT else evidence.load(id)
+
+
+def test_a_scenario_that_was_not_run_has_as_many_parts_as_a_run():
+    cells = len(registry.get(ABSENT).points())
+    assert cells > 1
+    verdict = judge(claim(scenario=(ABSENT,)), None, without_absent)
+    assert [p.outcome for p in verdict.checks[0].parts] == ["undecided"] * cells
+    some = judge(claim(scenario=(ABSENT,), cells=({"epsilon": 0.01},)), None, without_absent)
+    assert [p.units for p in some.checks[0].parts] == [0]
+
+
+def test_a_computation_that_was_not_run_has_a_part_for_each_pair():
+    check = Check(yardstick="better", computed="bogunovic2016/absent", a=("x", "y"), b=("y", "z"))
+    made = claim(scenario=(KEPT,))
+    verdict = judge(Claim(**{**vars(made), "check": (check,)}))
+    assert [p.what.partition(" (")[0] for p in verdict.checks[0].parts] == [
+        "x against y",
+        "x against z",
+        "y against z",
+    ]
+
+
+def test_a_reading_that_was_not_run_is_left_out():
+    reading = Reading("other", "", scenarios={KEPT: ABSENT})
+    both = claim(scenario=(KEPT, "bogunovic2016/mismatch-eps"))
+    assert judge(both, reading, without_absent) is None
+    assert not_run(reading, both, without_absent) == [ABSENT]
+    assert not_run(reading, claim(scenario=("bogunovic2016/mismatch-n",)), without_absent) == []
+
+
+def test_a_reading_that_cannot_be_judged_says_nothing():
+    holds, part, fails, open_ = (Verdict(v, ()) for v in VERDICTS)
+    assert robust(holds, {"a": open_}) == "one reading"
+    assert robust(holds, {"a": open_, "b": holds}) == "robust"
+    assert robust(holds, {"a": open_, "b": part}) == "depends on: b"
+    assert robust(open_, {"a": open_, "b": fails}) == "does not hold under b"
