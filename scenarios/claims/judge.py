@@ -200,8 +200,8 @@ def _computed(check: Check) -> Iterator[CheckPart]:
     group, _, short = check.computed.partition("/")
     file = files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.json")
     if not file.is_file():
-        for a, others in _compared(check):  # a pattern is one part: what it matches is not known
-            what = " against ".join((a, *others))
+        for a, rivals in _compared(check):  # a pattern is one part: what it matches is not known
+            what = " against ".join((a, *rivals))
             yield CheckPart(f"{what} ({check.computed}): not run", UNDECIDED, {}, 0)
         return
     found: Plain = json.loads(file.read_text("utf-8"))["values"]

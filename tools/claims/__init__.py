@@ -13,7 +13,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+
+from gpbandits_env.arrays import IntArray
 from gpbandits_env.scenarios.results.evidence import Measure, Units
+from gpbandits_env.scenarios.results.store import Store
 
 Computation = Callable[[], Mapping[str, Any]]
 
@@ -34,3 +38,8 @@ def table(id: str, name: str) -> Mapping[str, Any]:
     """A table of the module of a paper; empty if the paper has none."""
     module = f"tools.claims.{id.partition('/')[0]}"
     return getattr(import_module(module), name, {}) if find_spec(module) else {}
+
+
+def one_unit(store: Store, cell: int) -> IntArray:
+    """One unit for all trials of a cell, which replay the same recorded days."""
+    return np.zeros(store.scenario["trials"], np.int64)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.results.evidence import Measure
 from gpbandits_env.scenarios.results.records import TrialKey
@@ -15,6 +15,7 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
 from tools.claims import bogunovic2016_real as real
 from tools.claims import bogunovic2016_theory as theory
+from tools.claims import one_unit
 
 Arrays = dict[str, Array]
 
@@ -173,11 +174,6 @@ MEASURES: dict[str, tuple[Measure, ...]] = {
     **{f"bogunovic2016/mismatch-n{end}": (spread,) for end in ("", "@wide")},
     **{f"bogunovic2016/mismatch-eps{end}": (rates,) for end in ("", "@wide")},
 }
-
-
-def one_unit(store: Store, cell: int) -> IntArray:
-    """The trials of a cell replay the same readings of the same sensors."""
-    return np.zeros(store.scenario["trials"], np.int64)
 
 
 UNITS = {f"bogunovic2016/{name}": one_unit for name in ("temperature", "traffic", "traffic-i880")}
