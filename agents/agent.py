@@ -18,6 +18,7 @@ from gpbandits_env.arrays import (
     finite_array,
     numbers,
     own_noise,
+    positive,
     whole,
 )
 from gpbandits_env.display import Displayed
@@ -51,7 +52,8 @@ class Agent(Displayed, ABC):
         problem: as given.
         rng: as given.
         round: the number of rounds observed so far.
-        clock: the time of the next round: 0 for round 1, and a round takes one unit.
+        clock: the time of the next round: 0 for round 1.
+        pace: the time that a round takes, by default 1.
         pending: the actions that were announced by `expect` and whose rewards have not arrived.
     """
 
@@ -71,7 +73,7 @@ class Agent(Displayed, ABC):
         self.context: Points | None = None
         self.problem = problem
         self.rng = rng
-        self.round, self.clock = 0, 0.0
+        self.round, self.clock, self.pace = 0, 0.0, 1.0
         self.pending: list[Played] = []
         self._policy = Policy(self)
 
@@ -158,7 +160,7 @@ class Agent(Displayed, ABC):
         self.set_context(context)
         self._learn(*given)
         self.round += 1
-        self.clock += 1.0
+        self.clock += self.pace
         if self.pending:
             self._drop_lost()
 
@@ -221,6 +223,21 @@ class Agent(Displayed, ABC):
         self._learn_late([self.pending[i] for i in found], values)
         self.pending = [p for i, p in enumerate(self.pending) if i not in found]
 
+    def wait(self, dt: float) -> None:
+        """Let dt > 0 rounds pass without an observation; it has no effect unless data age."""
+        self.clock += positive(dt, "dt")
+
+    def pass_until(self, read: float, now: float) -> None:
+        """Let time pass until the next rewards hold; `tell` then lets it pass until they arrive.
+
+        Args:
+            read: the time at which the rewards of the round hold, in units of the drift.
+            now: the time at which they arrive, after which the next round begins.
+        """
+        if read > self.clock:
+            self.wait(read - self.clock)
+        self.pace = now - read
+
     def observe(self, observation: Mapping[str, ArrayLike]) -> None:
         """Learn from an observation of an environment: what was played, what arrived.
 
@@ -241,7 +258,8 @@ class Agent(Displayed, ABC):
             rewards = finite_array(observation["rewards"], "rewards", ndim=1)
             played = rewards[: self.batch_size].shape
             observed = mask_in(observation, "observed", played)
-            learn(self, actions, rewards, observed, mask_in(observation, "arrived", rewards.shape))
+            arrived = mask_in(observation, "arrived", rewards.shape)
+            learn(self, actions, rewards, observed, arrived, observation.get("time"))
         self.set_context(upcoming)
 
     def prior_data(
@@ -318,7 +336,7 @@ class Agent(Displayed, ABC):
 
     def reset(self) -> None:
         """Forget all observations; the generator is not reset."""
-        self.round, self.clock = 0, 0.0
+        self.round, self.clock, self.pace = 0, 0.0, 1.0
         self.pending, self.context = [], None
 
     def predict(

@@ -19,7 +19,7 @@ from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import Search
-from gpbandits_env.arrays import Array, Plain, Points, State, finite_array, positive
+from gpbandits_env.arrays import Array, Plain, Points, State, finite_array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior
@@ -47,7 +47,6 @@ class GPAgent(Agent):
 
     Attributes:
         data: what was observed, in order of arrival.
-        pace: the time that a round takes, by default 1.
         action_map: the map between actions and points of the posterior's domain.
         search: the search for actions.
         composed: the parts with the settings of this agent.
@@ -102,7 +101,7 @@ class GPAgent(Agent):
 
     def _begin(self) -> None:
         """The state before any data."""
-        self.pace, self.duplicates = 1.0, 0
+        self.duplicates = 0
         for part in self.parts:
             part.begin()
         self._reach()
@@ -306,8 +305,7 @@ class GPAgent(Agent):
         return self.compression.informative(self.posterior, placed, self._pending_points())
 
     def wait(self, dt: float) -> None:
-        """Let dt > 0 rounds pass without an observation; it has no effect unless data age."""
-        self.clock += positive(dt, "dt")
+        super().wait(dt)
         self._reach()
 
     @property

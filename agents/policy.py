@@ -53,7 +53,7 @@ class Policy:
         """The checked arguments of `_act` for each instance, and whether there is only one."""
         check_form(observation)
         rewards = finite_array(observation["rewards"], "rewards")
-        keys = [key for key in ("actions", "round", "context") if key in observation]
+        keys = [key for key in ("actions", "round", "time", "context") if key in observation]
         try:
             given = [np.asarray(observation[key]) for key in keys]
         except ValueError as error:
@@ -61,7 +61,9 @@ class Policy:
         single = rewards.ndim == 1
         if single:
             rewards, *given = (array[None] for array in (rewards, *given))
-        actions, rounds, *contexts = given
+        actions, rounds, *more = given
+        times = more.pop(0) if "time" in observation else None
+        contexts = more
         if rewards.ndim != 2 or actions.shape[:2] != rewards.shape:
             raise InvalidInput(
                 f"rewards must have shape (m,) or (B, m), one per action, got {rewards.shape} "
@@ -74,7 +76,7 @@ class Policy:
             first.problem.domain.check(each)
         for context in contexts:
             _check_contexts(first, context, len(rewards))
-        parts = (contexts[0] if contexts else None, seen, arrived)
+        parts = (contexts[0] if contexts else None, seen, arrived, times)
         each_part = (repeat(None) if part is None else part for part in parts)
         return list(zip(counts, actions, rewards, *each_part, strict=False)), single
 
@@ -122,6 +124,7 @@ def learn(
     rewards: Array,
     observed: NDArray[np.bool_] | None,
     arrived: NDArray[np.bool_] | None,
+    time: ArrayLike | None = None,
 ) -> None:
     """Pass what one round showed to an agent.
 
@@ -132,7 +135,10 @@ def learn(
         rewards: (m,) or (K,).
         observed: (m,) bool, which actions of the latest round are evaluated; None for all.
         arrived: (K,) bool, whose rewards arrived; None if rewards are not delayed.
+        time: (2,), the time at which the rewards hold, and the present; None without a clock.
     """
+    if time is not None:
+        agent.pass_until(*finite_array(time, "time").reshape(-1, 2)[0].tolist())
     if arrived is None:
         agent.tell(actions, rewards, observed=observed)
         return

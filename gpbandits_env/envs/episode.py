@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, Points
 from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.envs.clock import Clock, Timing
 from gpbandits_env.envs.corruption import Corruption
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.rewards.functions import Function
+from gpbandits_env.rewards.regret import instantaneous
 from gpbandits_env.seeding import child
 
 BoolArray = NDArray[np.bool_]
@@ -33,6 +35,7 @@ class Episode:
         rng: the streams of the path and of the noise are children of this generator; a third child
             is drawn only if functions have noise inside.
         corruption: the adversary that changes rewards, or None.
+        clock: how long evaluations and thinking take; None if a round is a unit of time.
 
     Attributes:
         path: the functions of the rounds.
@@ -40,30 +43,67 @@ class Episode:
         corruption: the adversary.
         inside: the stream of the noise inside functions, or None.
         seconds: the wall-clock time of the observed evaluations.
+        timing: the times of the episode; None without a clock.
     """
 
     __slots__ = (
-        *("_contextual", "_domain", "_left", "_memo", "_moves", "_round", "corruption"),
-        *("inside", "noise", "path", "seconds"),
+        *("_contextual", "_domain", "_in_force", "_left", "_memo", "_moves", "_round"),
+        *("corruption", "inside", "noise", "path", "seconds", "timing"),
     )
 
     def __init__(
-        self, bandit: Bandit, rng: np.random.Generator, corruption: Corruption | None
+        self,
+        bandit: Bandit,
+        rng: np.random.Generator,
+        corruption: Corruption | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self.path, self.noise = bandit.process.begin(child(rng)), child(rng)
         self.inside = None if self.path.function.noisy is None else child(rng)
         self._domain, self.corruption = bandit.problem.domain, corruption
         self._left = 0.0 if corruption is None else corruption.budget
         self._contextual = bandit.problem.contexts is not None
-        self._moves, self._round = bandit.process.moves, 1
+        self._moves, self._round = bandit.process.moves, 1 if clock is None else 0
+        self.timing = None if clock is None else Timing(clock)
+        self._in_force: tuple[Points, Array] | None = None
         self._memo: dict[bytes, float] = {}
         self.seconds = 0.0
 
     def reach(self, round_: int) -> None:
         """Advance to a round, unless a step whose evaluation failed has done so already."""
-        if self._moves and self._round < round_:
+        if self._round >= round_:
+            return
+        if self.timing is not None:
+            self._elapse(self.timing, round_)
+        elif self._moves:
             self.path.advance()
-            self._round = round_
+        self._round = round_
+
+    def _elapse(self, timing: Timing, round_: int) -> None:
+        """Let the last evaluation and the thinking before a round pass."""
+        dt = timing.think(round_)
+        if self._moves and dt > 0.0:
+            self.path.advance(dt)
+        if self._in_force is not None:
+            actions, before = self._in_force
+            function, after = self.path.function, before
+            if self._moves:
+                after = instantaneous(function.optimum, valued(function, actions))
+            timing.in_force(dt, before, after)
+
+    def played(self, actions: Points, regret: Array) -> float:
+        """Let the evaluation of actions pass, which stay in force; the regret over time so far."""
+        assert self.timing is not None
+        self._in_force = actions.copy(), regret
+        self.timing.evaluate()
+        return self.timing.regret
+
+    def over(self, round_: int) -> bool:
+        """Whether the episode has lasted as long as its clock or its functions allow."""
+        timing, rounds = self.timing, self.path.rounds
+        if timing is None:
+            return round_ == rounds
+        return timing.over or (rounds is not None and timing.now >= rounds)
 
     def context(self, t: int) -> Points | None:
         """The context of round t, (1,) or (1, q); None without contexts."""

@@ -7,6 +7,7 @@ from gymnasium import spaces
 
 from gpbandits_env.arrays import Points, flag
 from gpbandits_env.envs.bandit import Bandit, Space
+from gpbandits_env.envs.clock import ClockSpec, clock_for
 from gpbandits_env.envs.corruption import CorruptionSpec, corruption_for
 from gpbandits_env.envs.delays import DelaySpec, LateRewards, delays_for
 from gpbandits_env.errors import InvalidInput
@@ -23,6 +24,7 @@ class Interface:
             wherever a round has one arm.
         delay: see `delays_for`.
         corruption: see `corruption_for`.
+        clock: see `clock_for`.
     Raises:
         InvalidInput: an argument is of another type or out of range; or a discrete action, but
             several actions per round or a box.
@@ -35,6 +37,7 @@ class Interface:
         discrete: bool | None,
         delay: DelaySpec,
         corruption: CorruptionSpec,
+        clock: ClockSpec = None,
     ) -> None:
         self.bandit, self.batch_size = bandit, bandit.problem.batch_size
         self.selective = flag(selective, "selective")
@@ -45,8 +48,11 @@ class Interface:
                 "discrete_action=True needs one arm per round (arms or a grid, and batch_size=1), "
                 f"got actions in {bandit.problem.domain.action_space(self.batch_size)}"
             )
-        self._delays = delays_for(delay)
         self.corruption = corruption_for(corruption, bandit.problem.domain)
+        self._delays, self.clock = delays_for(delay), clock_for(clock)
+        other = "delay" if self._delays is not None else "contexts"
+        if self.clock is not None and (self._delays or bandit.problem.contexts is not None):
+            raise InvalidInput(f"clock and {other} cannot be combined: {other} count rounds")
         # With delays, an observation has an action and a reward for each round of the past.
         self._slots = self.batch_size if not self._delays else self._delays.slots(self.batch_size)
 
@@ -79,6 +85,8 @@ class Interface:
             parts["context"] = problem.contexts.action_space(1)
         if self.selective:
             parts["observed"] = spaces.MultiBinary(self.batch_size)
+        if self.clock is not None:
+            parts["time"] = spaces.Box(0.0, 2.0**62, (2,), dtype=np.float64)
         return spaces.Dict(parts)
 
     def first_actions(self, count: int) -> Points:

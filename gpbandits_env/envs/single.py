@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, Info, Plain, Points, mapping
 from gpbandits_env.display import Displayed
 from gpbandits_env.envs.bandit import Bandit, Observation, Space, for_episode
+from gpbandits_env.envs.clock import ClockSpec
 from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import (
@@ -62,6 +63,11 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
     Corruption: with ``corruption``, an adversary changes rewards within a budget; see `Corruption`.
     Regret counts noiseless values. The info has ``corruption`` (m,), what was added to each reward.
 
+    Clock: with ``clock``, time passes while an evaluation lasts and while the agent thinks, and the
+    function moves by that time; see `Clock`. The observation has ``time`` (2,): the time at which
+    its rewards hold, and the present, in units of the drift. The info has ``time_regret``, the
+    integral over time of the regret of the actions in force, per action, up to the last rewards.
+
     Contexts: if the problem has contexts, the observation has the ``context`` of the next round,
     (1,) or (1, q), also that of a reset. The regret is against the best action in the context of
     the round.
@@ -81,10 +87,12 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             ``{"least": 2, "most": 20, "lost": 0.1}``; see `Delays`.
         corruption: the adversary that changes rewards, such as
             ``{"type": "clipping", "budget": 50.0}``; see `Corruption`.
+        clock: how long evaluations and thinking take, a dict such as ``{"evaluation": 0.1,
+            "thinking": "measured", "unit": 60}``; see `Clock`.
 
     Raises:
-        InvalidInput: an unknown render mode, a discrete action with m above 1 or in a box, or a
-            delay or corruption out of range.
+        InvalidInput: an unknown render mode, a discrete action with m above 1 or in a box, a delay,
+            corruption or a clock out of range, or a clock with a delay or contexts.
     """
 
     metadata = METADATA
@@ -99,9 +107,10 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         discrete_action: bool | None = None,
         delay: DelaySpec = None,
         corruption: CorruptionSpec = None,
+        clock: ClockSpec = None,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self._interface = Interface(bandit, selective, discrete_action, delay, corruption)
+        self._interface = Interface(bandit, selective, discrete_action, delay, corruption, clock)
         self.bandit, self.selective = bandit, self._interface.selective
         self._batch_size = self._interface.batch_size
         self._check = bandit.problem.domain.check
@@ -200,7 +209,8 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         super().reset(seed=seed)
         if given:
             self._np_random = rng  # which has drawn the parameters
-        self._episode = Episode(bandit, self.np_random, self._interface.corruption)
+        made = self._interface
+        self._episode = Episode(bandit, self.np_random, made.corruption, made.clock)
         self.bandit = bandit
         self._noise.put(0, self._episode.noise, bandit.noise_sd)
         if self._late is not None:
@@ -262,9 +272,11 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             info["corruption"] = changes
         if self._late is not None:
             info["delays"] = self._late.add(actions, rewards, observed)
+        if episode.timing is not None:
+            info["time_regret"] = episode.played(actions, regret)
         observation = self._observation(actions, rewards, observed)
         reward = float(np.add.reduce(observation["rewards"]))
-        return observation, reward, False, self._round == episode.path.rounds, info
+        return observation, reward, False, episode.over(self._round), info
 
     def _observation(
         self, actions: Points, rewards: Array, observed: BoolArray | None
@@ -279,13 +291,16 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             observation["observed"] = observed.astype(np.int8)
         if self._episode is not None and self.bandit.problem.contexts is not None:
             observation["context"] = self._episode.path.context(self._round + 1)
+        if self._episode is not None and self._episode.timing is not None:
+            observation["time"] = self._episode.timing.shown()
         return observation
 
     def _running(self) -> Episode:
         """The episode, which is not over."""
         if self._episode is None:
             raise NotReset("step() was called before reset()")
-        if self._round == self._episode.path.rounds:
+        rounds, timing = self._episode.path.rounds, self._episode.timing
+        if rounds is not None and (self._round if timing is None else timing.now) >= rounds:
             raise NotReset(
                 f"the episode is over, because the recording ended after round {self._round}: call "
                 "reset(), or make the environment with repeat=True, so that the first row follows "

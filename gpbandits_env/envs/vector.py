@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, mapping, whole
 from gpbandits_env.envs.bandit import Bandit, Observation, for_episode
+from gpbandits_env.envs.clock import ClockSpec
 from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import BoolArray, Episode, Noise, split_action
@@ -46,6 +48,8 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             round has one arm. (B, 1) is still accepted, and with False it is the space.
         delay: the number of rounds by which rewards are late, or their law; see `BanditEnv`.
         corruption: the adversary that changes rewards, or None; see `BanditEnv`.
+        clock: how long evaluations and thinking take; see `BanditEnv`. Measured times are divided
+            by B.
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value: "NextStep"; "SameStep",
             where the step that ends an episode begins the next one, and the info has the last
             observation and info under "final_obs" and "final_info"; or "Disabled".
@@ -63,6 +67,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         discrete_action: bool | None = None,
         delay: DelaySpec = None,
         corruption: CorruptionSpec = None,
+        clock: ClockSpec = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
@@ -72,7 +77,9 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         horizon = None if max_episode_steps == -1 else max_episode_steps
         self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
         self.render_mode = check_render_mode(render_mode, SIDE_BY_SIDE)
-        self._interface = Interface(bandit, selective, discrete_action, delay, corruption)
+        self._interface = Interface(bandit, selective, discrete_action, delay, corruption, clock)
+        clock = self._interface.clock
+        self._clock = clock and replace(clock, scale=clock.scale / self.num_envs)
         self.bandit, self.selective = bandit, self._interface.selective
         self.single_action_space = self._interface.action_space()
         self.single_observation_space = self._interface.observation_space()
@@ -170,8 +177,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             actions, observed = split_action(actions, self._rewards.shape)
         checked = self._checked(actions)
         functions = self._functions
-        if self._moves:
-            self._advance()
+        self._advance()
         values = self._values(checked, observed)
         regret = instantaneous(functions.optimum[:, None], values)
         rewards = self._before_noise(values, checked, observed) + self._noise.next()
@@ -191,9 +197,11 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             "best_action": functions.best_action.copy(),
             **changed,
         }
+        stepped = ~self._over
         if self._late is not None:
             info["delays"] = self._late.add(self._actions, rewards, observed)
-        stepped = ~self._over
+        if self._clock is not None:
+            info["time_regret"] = self._timed(regret)
         # The slow path: instances whose episode was over start a new one instead.
         for i in np.flatnonzero(self._over).tolist():
             self._begin(i)
@@ -203,7 +211,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
                 context = self._episodes[i].context(int(self._round[i]))
                 viewer.record(self._actions[i], rewards[i], regret[i], seen, context)
         ended = np.zeros(self.num_envs, dtype=np.bool_)
-        truncated = self._round >= self._last
+        truncated = self._ended()
         observation = self._observation()
         totals = np.add.reduce(observation["rewards"], axis=1)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and truncated.any():
@@ -288,9 +296,26 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         rewards += changes
         return {"corruption": changes}
 
+    def _timed(self, regret: Array) -> Array:
+        """The regrets over time (B,), after the evaluations of the running instances."""
+        total = np.zeros(self.num_envs)
+        for i in np.flatnonzero(~self._over).tolist():
+            total[i] = self._episodes[i].played(self._actions[i], regret[i])
+        return total
+
+    def _ended(self) -> BoolArray:
+        """Which episodes are over."""
+        ended = self._round >= self._last
+        if self._clock is not None:
+            ended |= [e.over(t) for e, t in zip(self._episodes, self._round.tolist(), strict=True)]
+        return ended
+
     def _advance(self) -> None:
-        """Move every running instance that is past round 0 to its next function."""
-        for i in np.flatnonzero((self._round > 0) & ~self._over).tolist():
+        """Move every running instance to its next function: without a clock, if past round 0."""
+        if not self._moves:
+            return
+        first = 1 if self._clock is None else 0
+        for i in np.flatnonzero((self._round >= first) & ~self._over).tolist():
             episode = self._episodes[i]
             episode.reach(int(self._round[i]) + 1)
             self._functions[i] = episode.path.function
@@ -305,14 +330,15 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
     def _begin(self, i: int, bandit: Bandit | None = None) -> None:
         """Start a new episode of an instance, with another bandit if one is given."""
         bandit = bandit or self.bandit
-        episode = Episode(bandit, self._generator(i), self._interface.corruption)
+        episode = Episode(bandit, self._generator(i), self._interface.corruption, self._clock)
         # The first reset covers all instances in order.
         self._episodes[i : i + 1] = [episode]
         self._functions[i] = episode.path.function
-        ends = [end for end in (self._horizon, episode.path.rounds) if end is not None]
+        rows = episode.path.rounds if self._clock is None else None  # which end by time
+        ends = [end for end in (self._horizon, rows) if end is not None]
         self._last[i] = min(ends, default=np.inf)
         # Once an instance moves or has noise inside, all instances are checked for these.
-        self._moves = self._moves or bandit.process.moves
+        self._moves = self._moves or bandit.process.moves or self._clock is not None
         self._inside = self._inside or episode.inside is not None
         self._noise.put(i, episode.noise, bandit.noise_sd)
         if self._late is not None:
@@ -343,4 +369,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             observation["context"] = np.stack([e.path.context(t + 1) for e, t in each])
         if self.selective:
             observation["observed"] = self._observed.astype(np.int8)
+        if self._clock is not None:
+            timings = [episode.timing for episode in self._episodes]
+            observation["time"] = np.stack([t.shown() for t in timings if t is not None])
         return observation

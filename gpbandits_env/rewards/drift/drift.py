@@ -25,8 +25,9 @@ class Drift(ABC):
     """The law of f_1, f_2, ..., as a declaration; the state that evolves is a memory (see `Path`).
 
     A drift of your own is a frozen dataclass with a method `step`. Define `start` too if it keeps
-    more than the last function, and `values` if f_t is not the first vector that it keeps. All
-    randomness must come from the given generator, so that a path is a function of its seed.
+    more than the last function, `values` if f_t is not the first vector that it keeps, and `elapse`
+    if environments with a clock are to use it. All randomness must come from the given generator,
+    so that a path is a function of its seed.
 
     Attributes:
         keeps_marginal: whether every f_t has the law GP(0, k) of a fresh draw; tests check moments.
@@ -52,8 +53,21 @@ class Drift(ABC):
             rng: the generator for the drift's own randomness, such as random change points.
         """
 
-    def values(self, memory: Memory, t: int) -> Array:
-        """The function of round t, (n,), from its memory."""
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        """The memory at t + dt from that at t >= 1, for any dt > 0; see `step`.
+
+        Raises:
+            InvalidInput: the drift moves from round to round only.
+        """
+        raise InvalidInput(
+            f"the drift {type(self).__name__} moves from round to round only: an environment with "
+            "a clock needs a drift that has a method elapse"
+        )
+
+    def values(self, memory: Memory, t: float) -> Array:
+        """The function of round t, (n,), from its memory; with a clock t need not be whole."""
         return memory[0]
 
 
@@ -120,18 +134,24 @@ class Path:
         self._functions, self._chances = child(rng), child(rng)
         self._block: Array = draw(self._functions, BLOCK)
         self._next = 0
-        self.round = 1
+        self.round: float = 1
         self._memory = drift.start(self._fresh)
         self.values: Array = self._read(self._memory, 1)
 
-    def advance(self) -> Array:
-        """Move to the next round and return its function (n,), read-only.
+    def advance(self, dt: float = 1.0) -> Array:
+        """Move to the next round, or by dt > 0 rounds, and return the function (n,), read-only.
 
         Cost: at most one draw of the sampler for the Markov and change-point drifts.
         """
-        memory = self.drift.step(self._memory, self._fresh, self.round, self._chances)
-        self.values = self._read(memory, self.round + 1)
-        self._memory, self.round = memory, self.round + 1
+        t = self.round
+        if dt == 1.0 and isinstance(t, int):
+            memory = self.drift.step(self._memory, self._fresh, t, self._chances)
+        else:
+            memory = self.drift.elapse(self._memory, self._fresh, t, dt, self._chances)
+        after = t + dt
+        after = int(after) if after == int(after) else after
+        self.values = self._read(memory, after)
+        self._memory, self.round = memory, after
         return self.values
 
     def ahead(self, rounds: int) -> Array:
@@ -145,23 +165,23 @@ class Path:
             row[:] = self.advance()
         return path
 
-    def _read(self, memory: Memory, t: int) -> Array:
+    def _read(self, memory: Memory, t: float) -> Array:
         """The function of round t, checked: a drift may be a user's."""
         if not isinstance(memory, tuple):
             raise InvalidInput(
                 f"the memory of the drift {type(self.drift).__name__} must be a tuple of arrays, "
-                f"got {shown(memory)} in round {t}"
+                f"got {shown(memory)} in round {t:g}"
             )
         values = np.asarray(self.drift.values(memory, t), dtype=np.float64)
         if values.shape != (shape := self._block.shape[1:]):
             raise InvalidInput(
                 f"the drift {type(self.drift).__name__} must return functions of shape {shape}, "
-                f"that of a fresh draw, but it returned {values.shape} in round {t}"
+                f"that of a fresh draw, but it returned {values.shape} in round {t:g}"
             )
         # A sum is finite only if every term is: one pass, and no boolean array.
         if not math.isfinite(np.add.reduce(values)):
             raise InvalidInput(
-                f"the drift {type(self.drift).__name__} returned NaN or infinity in round {t}"
+                f"the drift {type(self.drift).__name__} returned NaN or infinity in round {t:g}"
             )
         return frozen(values)
 

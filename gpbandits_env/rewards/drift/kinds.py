@@ -9,7 +9,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import symmetric_root
-from gpbandits_env.gp.temporal import TemporalKernel, temporal_from_dict
+from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per, log_decay, temporal_from_dict
 from gpbandits_env.rewards.drift.drift import DRIFTS, Drift, Fresh, Memory, as_drift
 
 
@@ -37,6 +37,11 @@ class MarkovDrift(Drift):
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         return (markov_step(memory[0], fresh, self.epsilon),)
+
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        return (markov_step(memory[0], fresh, epsilon_per(dt, self.epsilon)),)
 
 
 @DRIFTS.register("varying-markov")
@@ -74,6 +79,20 @@ class VaryingMarkovDrift(Drift):
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         return (markov_step(memory[0], fresh, self.epsilon_at(t)),)
 
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        passed = self._log_decay(t + dt) - self._log_decay(t)
+        return (markov_step(memory[0], fresh, -math.expm1(2.0 * passed)),)
+
+    def _log_decay(self, t: float) -> float:
+        """The logarithm of the correlation of round 1 with round t."""
+        lengths = wholes(self.rounds, "rounds")
+        rates = [n * log_decay(e) for n, e in zip(lengths, self.epsilons, strict=True)]
+        ends, decays = np.cumsum([0, *lengths]), np.cumsum([0.0, *rates])
+        cycles, place = divmod(t - 1.0, float(ends[-1]))
+        return float(cycles * decays[-1] + np.interp(place, ends, decays))
+
 
 @DRIFTS.register("change-points")
 @dataclass(frozen=True)
@@ -98,11 +117,23 @@ class ChangePoints(Drift):
         by_chance = self.rate > 0.0 and rng.random() < self.rate
         return (fresh(),) if by_chance or t + 1 in self.times else memory
 
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        by_chance = self.rate > 0.0 and rng.random() < epsilon_per(dt, self.rate)
+        passed = any(t < time <= t + dt for time in self.times)
+        return (fresh(),) if by_chance or passed else memory
+
 
 class _Fixed(Drift):
     """A drift that makes all draws at the start and then changes only their weights."""
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
+        return memory
+
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
         return memory
 
 
@@ -137,7 +168,7 @@ class Seasonal(_Fixed):
     def start(self, fresh: Fresh) -> Memory:
         return tuple(fresh() for _ in range(2 * len(self.weights)))
 
-    def values(self, memory: Memory, t: int) -> Array:
+    def values(self, memory: Memory, t: float) -> Array:
         w = np.asarray(self.weights) / np.linalg.norm(self.weights)
         angles = 2.0 * np.pi * np.arange(1, len(w) + 1) * (t % self.period) / float(self.period)
         mix = np.stack([w * np.cos(angles), w * np.sin(angles)], axis=1).ravel()
@@ -168,7 +199,7 @@ class Rotation(_Fixed):
     def start(self, fresh: Fresh) -> Memory:
         return tuple(fresh() for _ in range(self.functions))
 
-    def values(self, memory: Memory, t: int) -> Array:
+    def values(self, memory: Memory, t: float) -> Array:
         place = self.functions * (((t - 1) / self.period) % 1.0)
         i = int(place) % self.functions
         angle = 0.5 * np.pi * (place - int(place))
@@ -201,7 +232,15 @@ class TemporalDrift(Drift):
         return _mixed(root, fresh) or tuple(0.0 * fresh() for _ in root)  # the state may start at 0
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
-        carry, root = self._first_step if self.kernel.stationary else self._step(t - 1.0)
+        step = self._first_step if self.kernel.stationary else self._step(t - 1.0)
+        return self._carried(memory, fresh, *step)
+
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        return self._carried(memory, fresh, *self._step(t - 1.0, dt))
+
+    def _carried(self, memory: Memory, fresh: Fresh, carry: Array, root: Array) -> Memory:
         carried = carry @ np.stack(memory)
         shocks = _mixed(root, fresh)
         return tuple(carried + np.stack(shocks)) if len(shocks) else tuple(carried)
@@ -210,11 +249,11 @@ class TemporalDrift(Drift):
     def _first_step(self) -> tuple[Array, Array]:
         return self._step(0.0)
 
-    def _step(self, time: float) -> tuple[Array, Array]:
-        """The transition of one round from a time, and a root of the covariance of its noise."""
-        return self.kernel.transition(1.0), symmetric_root(self.kernel.noise(time, 1.0))
+    def _step(self, time: float, dt: float = 1.0) -> tuple[Array, Array]:
+        """The transition from a time, and a root of the covariance of its noise."""
+        return self.kernel.transition(dt), symmetric_root(self.kernel.noise(time, dt))
 
-    def values(self, memory: Memory, t: int) -> Array:
+    def values(self, memory: Memory, t: float) -> Array:
         return self.kernel.row(t - 1.0) @ np.stack(memory)
 
 
@@ -278,7 +317,14 @@ class Blend(Drift):
         moved = [d.step(m, fresh, t, rng) for d, m in zip(self.drifts, _split(memory), strict=True)]
         return (memory[0], *(v for m in moved for v in m))
 
-    def values(self, memory: Memory, t: int) -> Array:
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        parts = zip(self.drifts, _split(memory), strict=True)
+        moved = [d.elapse(m, fresh, t, dt, rng) for d, m in parts]
+        return (memory[0], *(v for m in moved for v in m))
+
+    def values(self, memory: Memory, t: float) -> Array:
         total = sum(self.weights)
         parts = zip(self.drifts, self.weights, _split(memory), strict=True)
         return np.sum([np.sqrt(w / total) * d.values(m, t) for d, w, m in parts], axis=0)
@@ -316,6 +362,13 @@ class Then(Drift):
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         for d in self.drifts:
             memory = d.step(memory, fresh, t, rng)
+        return memory
+
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        for d in self.drifts:
+            memory = d.elapse(memory, fresh, t, dt, rng)
         return memory
 
 

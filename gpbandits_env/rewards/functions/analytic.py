@@ -127,7 +127,7 @@ class AnalyticProcess(RewardProcess):
         slack = ROUNDING * max(1.0, abs(self.peak))
         return self._least(len(self._best), float(np.abs(ends).max())), self.peak + slack
 
-    def at(self, placement: Placement, round_: int) -> Function:
+    def at(self, placement: Placement, round_: float) -> Function:
         """The function of a round."""
         period = self.motion.period if self.motion else 1.0
         phase = float((placement.phase + (round_ - 1) / period) % 1.0)

@@ -81,7 +81,8 @@ class ContextPath(RewardPath):
             self._block = number, self._process.contexts.block(self._streams, number)
         return self._block[1][row : row + 1].copy()
 
-    def advance(self) -> None:
+    def advance(self, dt: float = 1.0) -> None:
+        assert dt == 1.0  # a context belongs to a round: no clock
         self._round += 1
         if self._path is not None:
             self._vector = self._path.advance()

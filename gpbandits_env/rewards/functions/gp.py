@@ -142,8 +142,8 @@ class DriftPath(RewardPath):
         self._path, self._read = path, read
         self.function = read(path.values)
 
-    def advance(self) -> None:
-        self.function = self._read(self._path.advance())
+    def advance(self, dt: float = 1.0) -> None:
+        self.function = self._read(self._path.advance(dt))
 
 
 class DriftProcess(RewardProcess):

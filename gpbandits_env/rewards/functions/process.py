@@ -23,8 +23,11 @@ class RewardPath(ABC):
     rounds: int | None = None
 
     @abstractmethod
-    def advance(self) -> None:
-        """Advance to the next round."""
+    def advance(self, dt: float = 1.0) -> None:
+        """Advance to the next round; with a clock, by dt > 0 rounds.
+
+        An environment without a clock gives no argument.
+        """
 
     def context(self, t: int) -> Points:
         """The context of round t, the present or the next one: a new array (1,) or (1, q).
@@ -63,7 +66,7 @@ class StaticPath(RewardPath):
     def __init__(self, function: Function) -> None:
         self.function = function
 
-    def advance(self) -> None:
+    def advance(self, dt: float = 1.0) -> None:
         return
 
 
@@ -83,11 +86,12 @@ class StaticProcess(RewardProcess):
 class RoundPath(RewardPath):
     """A path whose function of round t is ``at(t)``."""
 
-    def __init__(self, at: Callable[[int], Function]) -> None:
-        self._at, self._round, self.function = at, 1, at(1)
+    def __init__(self, at: Callable[[float], Function]) -> None:
+        self._at, self.function = at, at(1)
+        self._round: float = 1
 
-    def advance(self) -> None:
-        self._round += 1
+    def advance(self, dt: float = 1) -> None:
+        self._round += dt
         self.function = self._at(self._round)
 
 
@@ -95,12 +99,13 @@ class ReplayPath(RewardPath):
     """Some rows of a table, in order."""
 
     def __init__(self, process: "ReplayProcess", order: IntArray) -> None:
-        self._process, self._order, self._round = process, order, 0
+        self._process, self._order = process, order
+        self._round: float = 0
         self.rounds = None if process.repeat else len(order)
         self.advance()
 
-    def advance(self) -> None:
-        self._round += 1
+    def advance(self, dt: float = 1) -> None:
+        self._round += dt
         self.function = self._process.functions[self._row(self._round)]
 
     def context(self, t: int) -> Points:
@@ -110,9 +115,9 @@ class ReplayPath(RewardPath):
         row = self._row(t)
         return contexts[row : row + 1].copy()
 
-    def _row(self, t: int) -> int:
+    def _row(self, t: float) -> int:
         """The row of a round; the last one also for the context that is shown after it."""
-        rows = len(self._order)
+        rows, t = len(self._order), int(t)
         return int(self._order[(t - 1) % rows if self._process.repeat else min(t, rows) - 1])
 
 

@@ -98,6 +98,13 @@ CORRUPTED += [
     for name in ("gpbandits/Task-v0", "gpbandits/Contextual-v0")
 ]
 
+# And with a clock, where there are no contexts.
+CLOCKED = [
+    (name, {**EXAMPLES.get(name, [{}])[0], "clock": {"evaluation": 0.25, "thinking": [0.5, 0.01]}})
+    for name in IDS
+    if name != "gpbandits/Contextual-v0"
+]
+
 
 def label(case):
     name, kwargs = case
@@ -109,13 +116,21 @@ def case(request):
     return request.param
 
 
-@pytest.fixture(params=CASES + SELECTIVE + DELAYED + CORRUPTED, ids=label)
+EVERY = CASES + SELECTIVE + DELAYED + CORRUPTED + CLOCKED
+
+
+@pytest.fixture(params=EVERY, ids=label)
 def any_case(request):
     return request.param
 
 
 @pytest.fixture(params=DELAYED, ids=label)
 def delayed(request):
+    return request.param
+
+
+@pytest.fixture(params=CLOCKED, ids=label)
+def clocked(request):
     return request.param
 
 

@@ -1,0 +1,132 @@
+"""Time that passes between two evaluations: that of an evaluation, and the agent's thinking."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from time import process_time
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, Settings, listed, positive
+from gpbandits_env.errors import InvalidInput, one_of, shown
+
+MEASURED = "measured"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clock:
+    """How long an evaluation and the agent's thinking take, in seconds, and how fast the drift is.
+
+    The function moves while the agent thinks. A round begins when the agent has the rewards of the
+    last one (or the first observation). It thinks, and then its actions take effect; their rewards
+    are those of the function at that time, and arrive when the evaluation is over. With
+    ``thinking=0`` and an evaluation of one unit, every round is as without a clock.
+
+    Args:
+        evaluation: the seconds of a round of evaluations, at least 0.
+        thinking: "measured", the processor time between two calls of the environment, which is that
+            of the agent's `ask` and `tell`; or a number of seconds; or the coefficients c_0, c_1,
+            ... of a cost model: round n takes c_0 + c_1 n + c_2 n^2 + ... seconds. Declared times
+            make an episode reproducible to the bit.
+        scale: a factor of measured times, for a processor of another speed.
+        unit: the seconds of one unit of the drift, which is a round without a clock.
+        duration: the seconds after which the episode is truncated; None for no limit.
+    Raises:
+        InvalidInput: a number is negative, the unit or the scale is not positive, or no time would
+            ever pass.
+    """
+
+    evaluation: float = 1.0
+    thinking: str | float | tuple[float, ...] = MEASURED
+    scale: float = 1.0
+    unit: float = 1.0
+    duration: float | None = None
+
+    def __post_init__(self) -> None:
+        positive(self.evaluation, "evaluation", zero=True)
+        positive(self.scale, "scale")
+        positive(self.unit, "unit")
+        if self.duration is not None:
+            positive(self.duration, "duration")
+        if isinstance(self.thinking, str):
+            one_of(self.thinking, (MEASURED,), "thinking")
+            return
+        given = self.thinking if isinstance(self.thinking, Sequence) else (self.thinking,)
+        costs = tuple(positive(c, "thinking", zero=True) for c in listed(given, "thinking"))
+        object.__setattr__(self, "thinking", costs)
+        if not any(costs) and not self.evaluation:
+            raise InvalidInput("evaluation and thinking are both 0: no time would pass")
+
+    def thought(self, n: int, measured: float) -> float:
+        """The time of thinking before round n, in units of the drift."""
+        if isinstance(self.thinking, str):
+            return self.scale * max(measured, 0.0) / self.unit
+        costs = np.asarray(self.thinking)
+        return float(costs @ float(n) ** np.arange(len(costs))) / self.unit
+
+
+ClockSpec: TypeAlias = Settings | Clock | None
+
+
+def clock_for(spec: ClockSpec) -> Clock | None:
+    """The clock for the argument ``clock`` of an environment; None for none.
+
+    Raises:
+        InvalidInput: another type, or a number is out of range.
+        UnknownName: a dict has another key.
+    """
+    if spec is None or isinstance(spec, Clock):
+        return spec
+    if not isinstance(spec, Mapping):
+        raise InvalidInput(
+            'clock must be a dict such as {"evaluation": 0.1, "thinking": "measured"}, got '
+            f"{shown(spec)}"
+        )
+    for key in spec:
+        one_of(key, [field.name for field in fields(Clock)], "field of the argument 'clock'")
+    return Clock(**spec)
+
+
+class Timing:
+    """The times of an episode, in units of the drift.
+
+    Attributes:
+        read: the time at which the last rewards hold; 0 before the first.
+        now: the time at which they arrived.
+        regret: the integral over time of the regret of the actions in force, per action, by the
+            trapezoidal rule between the times of the rounds.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.read = self.now = self.regret = 0.0
+        self._left = process_time()
+
+    def think(self, n: int) -> float:
+        """Let the thinking before round n pass; the time since the last rewards were read."""
+        before = self.read
+        self.read = self.now + self.clock.thought(n, process_time() - self._left)
+        return self.read - before
+
+    def evaluate(self) -> None:
+        """Let the evaluation pass."""
+        self.now = self.read + self.clock.evaluation / self.clock.unit
+
+    def in_force(self, dt: float, before: Array, after: Array) -> None:
+        """Count actions that were in force for a time, by their regret (m,) at its two ends."""
+        self.regret += 0.5 * dt * float(np.mean(before) + np.mean(after))
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has lasted as long as it may."""
+        duration = self.clock.duration
+        return duration is not None and self.now * self.clock.unit >= duration
+
+    def shown(self) -> Array:
+        """The times in an observation, (2,); from then on the agent thinks."""
+        self._left = process_time()
+        return np.array([self.read, self.now])
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._left = process_time()  # a process that loads the episode has another clock
