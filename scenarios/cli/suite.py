@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gpbandits_env.display import counted
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.commands import exit_code
 from gpbandits_env.scenarios.reporting.tables import aligned
@@ -16,6 +17,7 @@ from gpbandits_env.scenarios.study.engines import NAMES, Engine
 from gpbandits_env.scenarios.study.files import look_here, parse_settings
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import absent, archived, entries
+from gpbandits_env.scenarios.suite.rows import load
 from gpbandits_env.scenarios.suite.run import DIFFERENT, SuiteOutcome, rerun, run_suite, sampled
 from gpbandits_env.scenarios.suite.seeds import exposed, opponents
 
@@ -131,19 +133,44 @@ def _conclude(outcome: SuiteOutcome) -> None:
 @suite.command()
 @NAME
 @click.option("--sample", type=click.IntRange(1), default=20, show_default=True, help="Trials.")
-@click.option("--agent", "labels", multiple=True, help="Only this agent; may be repeated.")
+@click.option("--agent", help="Only this agent; with --rows, its name or 'module:Class'.")
+@click.option("--rows", type=options.PATH, help="Check these rows of a run instead of the archive.")
+@click.option(
+    "--set", "settings", metavar="NAME=VALUE", multiple=True, help="With --rows: a setting."
+)
 @click.option("--seed", type=click.IntRange(0), help="Seed of the sample.")
-def check(name: str, sample: int, labels: tuple[str, ...], seed: int | None) -> None:
+def check(
+    name: str,
+    sample: int,
+    agent: str | None,
+    rows: Path | None,
+    settings: tuple[str, ...],
+    seed: int | None,
+) -> None:
     """Run a random sample of the archive's trials again, and compare their digests.
 
     The bits are the same on the same kind of processor with the same BLAS. On others they may
-    differ, and where an agent breaks a tie differently, so does the trial.
+    differ, and where an agent breaks a tie differently, so does the trial. With --rows, the trials
+    are those of another's run, which is checked in the same way.
+
+    \b
+    Examples:
+      gpbandits suite check --sample 50
+      gpbandits suite check --rows results/core-v1-Mine/rows.npz --agent my_agents:Mine
     """
-    problems = suites.problems(name)
-    rows = [row for (label, _), row in archived(name).items() if not labels or label in labels]
-    found: Counter[str] = Counter()
-    for row, trial in sampled(rows, sample, seed):
-        done = rerun(row, problems[row.problem], entries()[row.agent], trial)
+    look_here()
+    problems, known, found = suites.problems(name), entries(), Counter[str]()
+    wanted = [row for row in archived(name).values() if agent in (None, row.agent)]
+    if rows is not None:
+        if agent is None:
+            raise InvalidInput("--rows needs --agent, the name or 'module:Class' of their agent")
+        wanted = list(load(rows).values())
+        known = {r.agent: AgentEntry(r.agent, agent, parse_settings(settings)) for r in wanted}
+    if not wanted:
+        raise InvalidInput(f"there are no rows of {agent or 'any agent'} in {rows or name}")
+    for row, trial in sampled(wanted, sample, seed):
+        problem = problems[one_of(row.problem, problems, "problem", suites.HINT)]
+        done = rerun(row, problem, known[row.agent], trial)
         found[done.verdict] += 1
         click.echo(f"{row.agent:<16} {row.problem:<26} trial {trial:<3} {done.verdict}")
     click.echo(", ".join(f"{verdict}: {count}" for verdict, count in found.items()))

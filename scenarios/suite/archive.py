@@ -99,7 +99,13 @@ def digest(regret: Array) -> int:
     return int.from_bytes(hashlib.sha256(exact).digest()[:8], "little")
 
 
-def current(row: Row | None, problem: Scenario, entry: AgentEntry) -> bool:
-    """Whether a row is of this problem and of this agent with its present defaults."""
-    expected = (frozen(problem), settings_hash(entry), problem.trials)
+def current(
+    row: Row | None, problem: Scenario, entry: AgentEntry, trials: int | None = None
+) -> bool:
+    """Whether a row is of this problem and of this agent with its present defaults.
+
+    It has all trials of the problem, unless their number is given.
+    """
+    wanted = problem.trials if trials is None else trials
+    expected = (frozen(problem), settings_hash(entry), wanted)
     return row is not None and (row.frozen, row.settings, row.trials) == expected

@@ -191,7 +191,7 @@ def rerun(row: Row, problem: Scenario, entry: AgentEntry, trial: int) -> Rerun:
     Raises:
         StoreError: the row is of another problem, or of an agent with other settings.
     """
-    if not current(row, problem, entry):
+    if not current(row, problem, entry, trials=row.trials):
         raise StoreError(
             f"the row of {row.agent} on {row.problem} is of another version of the problem or of "
             "the agent's settings: make it anew"

@@ -206,6 +206,12 @@ def test_the_commands(module, tmp_path):
     assert done.exit_code == 0, done.output
     assert "two has lower regret than" in done.output
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["rows.npz", "se.sqlite"]
+    kept = str(tmp_path / "out" / "rows.npz")
+    given = ["check", "--rows", kept, "--agent", "gp-ucb"]
+    assert invoke(*given, "--set", "beta=2").output.endswith(f"{SAME}: 2\n")
+    other = invoke(*given, "--set", "beta=3")
+    assert "of another version of the problem or of the agent's settings" in other.output
+    assert "needs --agent" in invoke(*given[:3]).output
     failed = invoke("run", "core-v1", "--agent", "suite_agents:Raises", *more[:-1], "failed")
     assert failed.exit_code == 1
     assert "2 trials failed" in failed.output
