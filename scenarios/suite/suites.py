@@ -4,11 +4,13 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.registry import agent_class, settings_of
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.declare import as_json
@@ -50,13 +52,24 @@ def frozen(problem: Scenario, seed: int = 0) -> str:
 
 
 def settings_hash(entry: AgentEntry) -> str:
-    """The hash of an agent's name and settings, with the defaults."""
+    """The hash of an agent's name, settings and parts, with the defaults.
+
+    What is off, or is as in every agent, does not count: a new setting changes no hash.
+    """
     cls: type[Agent] = agent_class(entry.agent)
-    parts = repr(cls.PARTS) if issubclass(cls, GPAgent) else ""
-    text = json.dumps(
-        [entry.agent, settings_of(cls) | dict(entry.settings), parts], sort_keys=True, default=repr
-    )
-    return _hash(re.sub(r" at 0x[0-9a-f]+", "", text))
+    usual = {field.name: repr(field.default) for field in fields(Parts)}
+    found = settings_of(cls) | dict(entry.settings)
+    if issubclass(cls, GPAgent):
+        found |= {f"{name} of PARTS": getattr(cls.PARTS, name) for name in usual}
+    known = {
+        name: value
+        for name, value in found.items()
+        if value is not None
+        and value is not False
+        and repr(value) != usual.get(name.removesuffix(" of PARTS"))
+    }
+    text = json.dumps([entry.agent, known], sort_keys=True, default=repr)
+    return _hash(re.sub(r" at 0x[0-9a-f]+|gpbandits_env[\w.]*\.", "", text))
 
 
 def _hash(text: str) -> str:

@@ -80,7 +80,7 @@ def test_the_hash_of_settings_depends_on_all_of_them():
     ]
     assert len({suites.settings_hash(entry) for entry in entries}) == 4
     assert suites.settings_hash(AgentEntry("b", "ei")) == suites.settings_hash(entries[1])
-    told = AgentEntry("a", "ei", {"margin": 0.0})
+    told = AgentEntry("a", "ei", {"margin": 0.0, "window": None, "posterior": "auto"})
     assert suites.settings_hash(told) == suites.settings_hash(entries[1])
 
 
