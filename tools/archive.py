@@ -21,6 +21,7 @@ from gpbandits_env.scenarios.suite.archive import (
     row_of,
 )
 from gpbandits_env.scenarios.suite.rows import SUFFIX, Row, load, save
+from gpbandits_env.scenarios.suite.run import SAME, rerun
 
 ROOT = Path(__file__).resolve().parent.parent / "scenarios" / "suite" / "archive"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "suite.md"
@@ -38,19 +39,25 @@ def reason(problem: Scenario, entry: AgentEntry) -> str | None:
 @click.option("--suite", type=click.Choice(list(suites.SUITES)), default="core-v1")
 @click.option("--agent", "labels", multiple=True, help="Only this agent; may be repeated.")
 @click.option("--problem", "names", multiple=True, help="Only this problem; may be repeated.")
+@click.option(
+    "--verify", is_flag=True, help="Run a trial of every row again, and remake rows that differ."
+)
 @click.option("--root", type=click.Path(path_type=Path), default=ROOT)
-def archive(suite: str, labels: tuple[str, ...], names: tuple[str, ...], root: Path) -> None:
+def archive(
+    suite: str, labels: tuple[str, ...], names: tuple[str, ...], verify: bool, root: Path
+) -> None:
     """Run the agents that have no row, or an old one, and keep the rows after each problem.
 
     \b
     Examples:
       python -m tools.archive --agent gp-ucb
+      python -m tools.archive --verify
     """
     folder = root / suite
     problems = suites.chosen(suite, names or None)
     for label in labels or entries():
         for problem in problems.values():
-            _make(problem, entries()[label], folder)
+            _make(problem, entries()[label], folder, verify)
     _explain(suites.problems(suite), folder)
     if root == ROOT:
         text = described(suite, PAGE.read_text("utf-8"))
@@ -75,14 +82,17 @@ def described(suite: str, page: str) -> str:
     return page
 
 
-def _make(problem: Scenario, entry: AgentEntry, folder: Path) -> None:
+def _make(problem: Scenario, entry: AgentEntry, folder: Path, verify: bool) -> None:
     file = folder / f"{entry.label.replace('/', '-')}{SUFFIX}"
     found = load(file)
-    key = entry.label, problem.id
-    if current(found.get(key), problem, entry) or reason(problem, entry) is not None:
+    row = found.get((entry.label, problem.id))
+    if row is not None and current(row, problem, entry):
+        if not verify or rerun(row, problem, entry, row.trials - 1).verdict == SAME:
+            return
+    elif reason(problem, entry) is not None:
         return
-    found[key] = row = played(problem, entry)
-    save(file, found.values())
+    row = played(problem, entry)
+    save(file, (load(file) | {(entry.label, problem.id): row}).values())
     click.echo(f"{entry.label} {problem.id}: {row.seconds:.3g} s per round")
 
 
