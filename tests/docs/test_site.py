@@ -37,6 +37,8 @@ gc.disable()
 config = load_config({config!r}, site_dir={site!r}, strict=True)
 shown = sys.modules["environment_pages"].SHOWN
 shown |= {{name: (*given, 3) for name, (*given, _) in shown.items()}}
+sys.modules["agent_pictures"].ROUNDS.update(agents=3, repeats=5)
+sys.modules["page_pictures"].CALLS["optimize"] = 8
 sys.modules["notebook_pages"].RUN["notebooks"] = False
 config.plugins["mkdocstrings"].config.handlers["python"]["options"]["line_length"] = 10_000
 config.plugins.on_startup(command="build", dirty=False)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import agent_pictures
 from docstrings import in_cell, meanings, plain, prose
 
 from gpbandits_env import agents
@@ -76,7 +77,8 @@ def _own(cls: type[Agent]) -> Iterator[tuple[str, str]]:
 def _page(name: str) -> str:
     cls = agent_class(name)
     module = sys.modules[cls.__module__]
-    parts = [f"# {name}", prose(cls)]
+    parts = [f"# {name}", prose(cls), f"![{name} after some rounds]({name}.png)"]
+    parts.append(agent_pictures.caption(name))
     parts += ["## Paper, assumptions and departures", _notes(plain(module.__doc__ or ""))]
     if issubclass(cls, GPAgent) and cls is not GPAgent:
         own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)

@@ -137,9 +137,11 @@ def by_paper(uris: dict[str, str]) -> list[dict[str, list[dict[str, str]]]]:
     """The entries of the navigation, one per paper."""
     found = defaultdict(list)
     for uri in uris:
-        _, group, name = uri.removesuffix(".md").split("/")
-        found[group].append({name: uri})
-    return [{group: entries} for group, entries in found.items()]
+        id = uri.removeprefix("scenarios/").removesuffix(".md")
+        page = ROOT / "docs" / "papers" / f"{group_of(id)}.md"
+        title = page.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+        found[title].append({_capital(registry.scenarios()[id].title): uri})
+    return [{title: entries} for title, entries in found.items()]
 
 
 def overview() -> str:

@@ -9,11 +9,13 @@ from functools import partial
 from pathlib import Path
 
 import agent_pages
+import agent_pictures
 import api_pages
 import environment_pages
 import formulas
 import kept_numbers
 import notebook_pages
+import page_pictures
 import paper_pages
 import scenario_pages
 from mkdocs.config.defaults import MkDocsConfig
@@ -65,7 +67,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     notebooks = notebook_pages.pages()
     changes = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
     text = agents | environments | scenarios | results | api | notebooks | changes
-    for uri, content in (text | environment_pages.pictures()).items():
+    pictures = environment_pages.pictures() | agent_pictures.pictures() | page_pictures.pictures()
+    for uri, content in (text | pictures).items():
         if (stored := files.get_file_from_path(uri)) is not None:
             files.remove(stored)  # a notebook without its outputs
         files.append(File.generated(config, uri, content=content))
@@ -92,6 +95,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Insert the generated lists and kept numbers; link each name of an agent to its page."""
     uri = page.file.src_uri
     markdown = kept_numbers.filled(notebook_pages.linked(markdown))
+    markdown = page_pictures.with_picture(uri, markdown)
     page.meta.setdefault("search", {"boost": _weight(uri)})
     if uri in MARKED:
         assert MARKER in markdown, f"{uri} has no place for its list"

@@ -1,0 +1,156 @@
+"""A picture for each agent: what it believes, how it scores, what it chose, and its regret."""
+
+import copy
+from functools import cache
+from io import BytesIO
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.agents import Agent, GPAgent
+from gpbandits_env.envs.drawing import BLUE, GREY, INK, ORANGE, VERMILION, draw_belief
+from gpbandits_env.errors import GPBanditsError
+
+# The rounds of the pictures, and how often the last round is repeated to count choices.
+ROUNDS = {"agents": 25, "repeats": 200}
+ARMS: dict[str, Any] = {"id": "gpbandits/StaticGP-v0", "grid": 100}
+MOVING: dict[str, Any] = {"id": "gpbandits/MarkovGP-v0", "grid": 100, "epsilon": 0.02}
+BOX: dict[str, Any] = {
+    "id": "gpbandits/StaticGP-v0",
+    "box": [[0.0], [1.0]],
+    "kernel": {"type": "matern52", "lengthscale": 0.2},
+}
+PLANE: dict[str, Any] = {**BOX, "box": [[0.0, 0.0], [1.0, 1.0]]}
+# Agents that are made for functions that drift.
+DRIFTING = (
+    *("tv-gp-ucb", "r-gp-ucb", "sw-gp-ucb", "et-gp-ucb", "wgp-ucb", "bma-gp-ucb", "ui-tvbo"),
+    *("rexp3", "genie"),
+)
+
+
+def pictures() -> dict[str, bytes]:
+    """A PNG picture for each agent by its address in the site."""
+    return {f"agents/{name}.png": picture(name) for name in agents.names()}
+
+
+@cache
+def home(name: str) -> dict[str, Any]:
+    """The arguments of the environment of an agent: on arms, or where it needs one, in a box."""
+    for arguments in (MOVING if name in DRIFTING else ARMS, BOX, PLANE):
+        env = gym.make(**arguments, noise_var=0.02, max_episode_steps=50)
+        try:
+            agents.make(name, env, seed=0).ask()
+        except (GPBanditsError, AttributeError):
+            continue
+        return arguments
+    raise GPBanditsError(f"no environment is known for a picture of {name}")
+
+
+def caption(name: str) -> str:
+    """What the picture of an agent shows."""
+    arguments = {key: value for key, value in home(name).items() if key != "id"}
+    call = ", ".join([f'"{home(name)["id"]}"', *(f"{k}={v!r}" for k, v in arguments.items())])
+    return (
+        f"`agents.make({name!r}, env)` after {ROUNDS['agents']} rounds in `gym.make({call}, "
+        "noise_var=0.02)`: its belief and the readings; how it scores actions or, without a score, "
+        "how often it would choose each one; the actions that it chose; and its regret."
+    )
+
+
+def picture(name: str) -> bytes:
+    """The four panels of an agent."""
+    rounds, arguments = ROUNDS["agents"], home(name)
+    env: Any = gym.make(**arguments, noise_var=0.02, max_episode_steps=50)
+    agent, played = agents.make(name, env, seed=0), []
+    _begin(env)
+    optima, regrets = [], []
+    for t in range(rounds):
+        if hasattr(agent, "reveal") and t:
+            agent.reveal(env.unwrapped.function(np.arange(agent.problem.domain.size)))
+        actions = agent.ask()
+        observation, *_, info = env.step(actions)
+        place = agent.problem.domain.points(actions)
+        played.append((float(place[0, 0]), observation["rewards"][0]))
+        best = agent.problem.domain.points(np.asarray(info["best_action"])[None])
+        optima.append(float(best[0, 0]))
+        regrets.append(info["cumulative_regret"] / (t + 1))
+        if t < rounds - 1:
+            agent.tell(actions, observation["rewards"])
+    figure = Figure(figsize=(9.6, 5.4), dpi=100, layout="constrained", facecolor="white")
+    canvas = FigureCanvasAgg(figure)
+    panels = figure.subplots(2, 2)
+    actions, x = _line(agent)
+    panels[0, 0].plot(x, env.unwrapped.function(actions), color=INK, lw=1.4, label="function")
+    belief = _belief(agent, actions)
+    if belief is not None:
+        draw_belief(panels[0, 0], x, *belief)
+    panels[0, 0].scatter(*np.array(played[:-1]).T, s=14, color=BLUE, alpha=0.6, label="readings")
+    panels[0, 0].scatter(*played[-1], s=60, facecolor="none", edgecolor=VERMILION, lw=1.8, zorder=6)
+    panels[0, 0].set_title("belief", loc="left")
+    panels[0, 0].legend(fontsize=8, frameon=False, ncols=2)
+    panels[0, 1].set_title(_draw_scores(panels[0, 1], agent, belief, x), loc="left")
+    panels[1, 0].plot(range(1, rounds + 1), optima, color=ORANGE, lw=2.5, label="optimum")
+    panels[1, 0].scatter(range(1, rounds + 1), [a for a, _ in played], s=18, color=VERMILION)
+    panels[1, 0].set(xlabel="round", ylabel="x")
+    panels[1, 0].set_title("choice", loc="left")
+    panels[1, 0].legend(fontsize=8, frameon=False)
+    panels[1, 1].plot(range(1, rounds + 1), regrets, color=BLUE, lw=2)
+    panels[1, 1].set(xlabel="round", ylim=(0.0, None))
+    panels[1, 1].set_title("average regret", loc="left")
+    for axes in panels.ravel():
+        axes.spines[["top", "right"]].set_visible(False)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    file = BytesIO()
+    figure.savefig(file, format="png")
+    env.close()
+    return file.getvalue()
+
+
+def _begin(env: Any) -> None:
+    """Begin an episode whose optimum is not at the edge, where some agents guess first."""
+    for seed in range(100):
+        env.reset(seed=seed)
+        domain = env.unwrapped.problem.domain
+        best = domain.points(np.asarray(env.unwrapped.function.best_action)[None])[0, 0]
+        if 0.15 < best < 0.85:
+            return
+
+
+def _line(agent: Agent) -> tuple[Any, Any]:
+    """Actions along the first coordinate, through the middle of the others, and where they are."""
+    domain = agent.problem.domain
+    if domain.finite:
+        return np.arange(domain.size), domain.span[:, 0]
+    x = np.linspace(*domain.span[:, 0], 200)
+    points = np.tile(domain.span.mean(axis=0), (200, 1))
+    points[:, 0] = x
+    return points, x
+
+
+def _belief(agent: Agent, actions: Any) -> tuple[Any, Any] | None:
+    try:
+        return agent.belief() if agent.problem.domain.finite else agent.belief(actions)
+    except GPBanditsError:
+        return None
+
+
+def _draw_scores(axes: Any, agent: Agent, belief: Any, x: Any) -> str:
+    """Draw how an agent scores actions, or how often it chooses them; returns the title."""
+    if isinstance(agent, GPAgent) and agent.rule is not None and belief is not None:
+        axes.plot(x, agent.acquisition().score(belief[0], belief[1] ** 2), color=VERMILION, lw=1.6)
+        axes.set_xlabel("x")
+        return "acquisition"
+    chosen = []
+    for seed in range(ROUNDS["repeats"]):
+        twin = copy.deepcopy(agent)
+        twin.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
+        chosen.append(float(agent.problem.domain.points(twin.ask())[0, 0]))
+    low, high = agent.problem.domain.span[:, 0].min(), agent.problem.domain.span[:, 0].max()
+    axes.hist(chosen, bins=50, range=(low, high), color=GREY)
+    axes.set_xlabel("x")
+    return f"choices in {ROUNDS['repeats']} repetitions of the round"
