@@ -22,6 +22,7 @@ PAPERS = {
 TOPICS = {
     "context": "observed contexts, with CGP-UCB of Krause and Ong, NIPS 2011",
     "delay": "delayed rewards, with GP-BUCB of Desautels, Krause and Burdick, ICML 2012",
+    "newer": "what was published since 2020, at sizes for two cores",
     "time": "other models of time than bogunovic2016's, by this library",
 }
 GROUPS = PAPERS | TOPICS

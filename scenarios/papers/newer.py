@@ -1,0 +1,53 @@
+"""newer: what was published since 2020 and is not in the five papers, at sizes for two cores."""
+
+from gpbandits_env.arrays import Plain
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+
+BUDGET, SHARE = 50.0, 0.1  # C, and its factor in the experiments
+ATTACKS: tuple[Plain, ...] = (
+    {"type": "clipping", "budget": BUDGET},
+    {"type": "subtraction", "budget": BUDGET},
+    {"type": "flipping", "budget": BUDGET},
+    {"type": "top-k", "budget": BUDGET, "k": 5},
+)
+
+
+def _pair(suffix: str, c1: float, words: str) -> tuple[AgentEntry, AgentEntry]:
+    """GP-UCB with the coefficient sqrt(c1 log t) of the standard deviation, and RGP-UCB on it."""
+    base = {"type": "log", "c1": c1, "c2": 1.0}
+    robust = {"type": "robust", "base": base, "corruption": SHARE * BUDGET}
+    known = {"noise_var": 1.0}  # the regularizer
+    return (
+        AgentEntry("gp-ucb" + suffix, "gp-ucb", {"beta": base, **known}, words),
+        AgentEntry("rgp-ucb" + suffix, "gp-ucb", {"beta": robust, **known}, words + " + 0.1 C"),
+    )
+
+
+SCENARIOS = (
+    Scenario(
+        id="newer/corruption",
+        source="Bogunovic, Li, Krause and Scarlett (2022), RGP-UCB: experiments",
+        title="GP-UCB and RGP-UCB under four attacks of budget 50",
+        env="gpbandits/StaticGP-v0",
+        env_kwargs={
+            "grid": [10, 10],
+            "low": -5.0,
+            "high": 5.0,
+            "kernel": {"type": "se", "lengthscale": 0.5},
+            "noise_var": 0.0004,
+        },
+        grid={"corruption": ATTACKS},
+        agents=(
+            *_pair("", 0.25, "sqrt(log t) / 2"),
+            *_pair("-wide", 4.0, "2 sqrt(log t)"),
+        ),
+        horizon=5000,
+        trials=20,
+        metric="cumulative_regret",
+        departures=(
+            "5000 rounds and 20 trials instead of 50,000 and 10",
+            "the attacks have no target region",
+            "functions are draws of the GP",
+        ),
+    ),
+)
