@@ -25,7 +25,8 @@ class Learning:
         spread: with ``ard``, the standard deviation of the logarithm of each lengthscale around the
             common one; by default, lengthscales have independent priors.
         prior: the prior of the lengthscales: "default"; or "dimension-scaled", the log-normal prior
-            of Hvarfner et al. (2024), under which functions are smoother (see `learning.priors`).
+            of Hvarfner et al. (2024), under which functions are smoother; or "flat", none, with the
+            start of MSR (see `learning.priors`).
         standardize: whether the mean and the scale of the rewards are estimated too. The problem's
             model is then that of rewards with mean 0 and variance 1, and is converted to the units
             of the rewards. The rewards themselves are never changed.

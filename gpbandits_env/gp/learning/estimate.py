@@ -15,7 +15,11 @@ from gpbandits_env.gp.learning.scaling import InputScaling, OutputScaling, Winso
 from gpbandits_env.gp.learning.time import TimeFit, learnable_in_time
 from gpbandits_env.gp.model import Model
 
-PRIORS = {"default": HyperPriors.default, "dimension-scaled": HyperPriors.dimension_scaled}
+PRIORS = {
+    "default": HyperPriors.default,
+    "dimension-scaled": HyperPriors.dimension_scaled,
+    "flat": HyperPriors.flat,
+}
 # The least known noise variance, relative to the variance of the rewards.
 LEAST_NOISE = 1e-6
 # The standard deviation of the prior of the logarithm of a parameter of time, around that given.

@@ -43,6 +43,10 @@ class LogNormal:
         return -0.5 * z**2, -z / self.sd
 
 
+# The standard deviation of a logarithm under which its density is constant in floating point.
+FLAT = 1e9
+
+
 @dataclass(frozen=True)
 class HyperPriors:
     r"""Priors of a stationary kernel and the noise, for x in [-1, 1]^D and standardized rewards.
@@ -96,6 +100,18 @@ class HyperPriors:
         function. The bounds are 0.02 and 500 times sqrt(D), on [-1, 1]^D.
         """
         return HyperPriors(inputs, _of_root(inputs, np.sqrt(2.0), 500), spread=spread)
+
+    @staticmethod
+    def flat(inputs: InputScaling, spread: float | None = None) -> "HyperPriors":
+        """No prior of lengthscales, whose search starts at sqrt(D)/10 on [0, 1]^D: MSR.
+
+        The bounds are 0.002 and 500 times sqrt(D), on [-1, 1]^D.
+        Source: Papenmeier et al. (2025).
+        """
+        root = float(np.sqrt(len(inputs.low)))
+        return HyperPriors(
+            inputs, LogNormal(0.2 * root, FLAT, 2e-3 * root, 500 * root), spread=spread
+        )
 
     def of(self, name: str, value: float) -> tuple[str, float, LogNormal]:
         """The type of a kernel parameter, by the last word of its name; its unit; its prior.

@@ -40,6 +40,16 @@ def test_the_default_prior_gives_the_estimate_of_the_paper(dim):
     np.testing.assert_allclose(ours - ours[0], paper - paper[0], atol=1e-9)
 
 
+@pytest.mark.parametrize("dim", [4, 100])
+def test_without_a_prior_a_fit_starts_at_that_of_msr(dim):
+    """sqrt(D) / 10 on the unit cube, whose sides are 2 in the units of the prior."""
+    flat = HyperPriors.flat(InputScaling(np.zeros(dim), np.ones(dim))).lengthscale
+    assert flat.median == pytest.approx(2 * np.sqrt(dim) / 10)
+    density, slope = flat(GRID)
+    assert np.ptp(density) == 0.0 or np.abs(density).max() < 1e-15
+    assert np.abs(slope).max() < 1e-15
+
+
 def test_an_agent_learns_longer_lengthscales_under_it():
     d, rng = 12, np.random.default_rng(0)
     x = rng.random((15, d))
