@@ -8,12 +8,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 RUNNER = Path(__file__).parent / "notebook_outputs.py"
 LINK = re.compile(r"\]\(((?:notebooks/)?\w+)\.ipynb\)")
 ORDER = ("first_steps", "drifting_scenario", "optimise_your_function")
+WIDTH = 90  # of a line of text in an output
 # Whether the notebooks are run, which takes a minute each; otherwise they have no outputs.
 RUN = {"notebooks": True}
 
@@ -68,4 +70,6 @@ def _output(name: str, output: dict[str, Any], pictures: dict[str, bytes]) -> It
     elif "text/html" in data:
         yield re.sub(r"<style.*?</style>|\n\s*", "", data["text/html"], flags=re.DOTALL)
     else:
-        yield f"```text\n{data['text/plain'].rstrip()}\n```"
+        lines = "".join(data["text/plain"]).rstrip().splitlines()
+        text = "\n".join("\n    ".join(wrap(line, WIDTH)) for line in lines)
+        yield f"```text\n{text}\n```"

@@ -4,6 +4,7 @@ Whatever is registered (an agent, an environment, a scenario with its reference 
 in docs/ appears in the next build; no list has to be extended here.
 """
 
+import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -111,7 +112,8 @@ def _weight(uri: str) -> float:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Convert formulas to MathML, and keep numbers together with their plus-minus sign."""
+    """Convert formulas to MathML, keep "±" with its numbers, and let pictures scroll on a phone."""
+    html = re.sub(r"<img [^>]*>", r'<span class="wide">\g<0></span>', html)
     return formulas.as_mathml(html).replace(" ± ", "&nbsp;±&nbsp;")
 
 
