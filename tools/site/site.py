@@ -46,6 +46,10 @@ MARKED = {
     **{f"papers/{group}.md": partial(paper_pages.page, group) for group in registry.GROUPS},
     API: api_pages.overview,
 }
+# Longer tables are folded, except on pages that are such a table.
+MOST_ROWS = 24
+OPEN = ("agents.md", "scenarios.md")
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 MARKER = "<!-- the site puts the list here -->"
 
 
@@ -112,9 +116,19 @@ def _weight(uri: str) -> float:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Convert formulas to MathML, keep "±" with its numbers, and let pictures scroll on a phone."""
+    """Convert formulas to MathML, keep numbers with their "±", fold tables, let pictures scroll."""
+    if page.file.src_uri not in OPEN:
+        html = TABLE.sub(_folded, html)
     html = re.sub(r"<img [^>]*>", r'<span class="wide">\g<0></span>', html)
     return formulas.as_mathml(html).replace(" ± ", "&nbsp;±&nbsp;")
+
+
+def _folded(table: re.Match[str]) -> str:
+    """A table, which is folded if it has many rows."""
+    rows = table[0].count("<tr>") - 1
+    if rows <= MOST_ROWS:
+        return table[0]
+    return f"<details><summary>Table of {rows} rows</summary>{table[0]}</details>"
 
 
 def on_post_build(config: MkDocsConfig) -> None:
