@@ -17,6 +17,7 @@ from gpbandits_env.scenarios.study.engines import NAMES, Engine
 from gpbandits_env.scenarios.study.files import look_here, parse_settings
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import absent, archived, entries
+from gpbandits_env.scenarios.suite.card_page import save_card
 from gpbandits_env.scenarios.suite.rows import load
 from gpbandits_env.scenarios.suite.run import DIFFERENT, SuiteOutcome, rerun, run_suite, sampled
 from gpbandits_env.scenarios.suite.seeds import exposed, opponents
@@ -104,7 +105,10 @@ def run(
     }
     public = run_suite(name, entry, folder=out, **given)
     _conclude(public)
-    click.echo(public.card())
+    found = public.card()
+    click.echo(found)
+    for file in save_card(found, public.folder / "card"):
+        click.echo(f"card     {file}")
     if seeds is None:
         return
     beside = opponents(public)

@@ -36,7 +36,8 @@ class Interval:
     def __str__(self) -> str:
         if np.isnan(self.value):
             return "-"
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        value, low, high = (round(x, 3) + 0.0 for x in (self.value, self.low, self.high))
+        return f"{value:.3f} [{low:.3f}, {high:.3f}]"  # without a minus before zero
 
 
 def interval(

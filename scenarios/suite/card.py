@@ -36,6 +36,8 @@ RANDOM, ORACLE = "random", "genie"
 LIMITS = np.linspace(-0.25, 1.5, 141)
 # The number of targets of a problem, from the regret of random to that of the best agent.
 TARGETS = 20
+# The pictures show agents that play at least this share of the newcomer's problems.
+MOST = 0.75
 # The smallest target, relative to the regret of random.
 SMALLEST = 1e-3
 
@@ -102,7 +104,7 @@ class Card(Displayed):
         suite: the suite of the problems.
         version: the versions of this library that made the rows.
         newcomer: the agent.
-        agents: every agent of the field, the best score first.
+        agents: every agent with rows on its problems, by their scores on these, the best first.
         tests: the newcomer against each rival, on the problems that both play.
         problems: the newcomer on each of its problems.
         tags: tag -> the newcomer's score on its problems, and their number.
@@ -234,12 +236,12 @@ def card(
     one_of(newcomer, by, "agent with rows")
     own = by[newcomer]
     _check(by, own)
-    scales = scales_of(field, newcomer)
-    rng = np.random.default_rng(seed)
-    agents = standings(field, tags, newcomer, resamples=resamples, seed=seed)
-    rivals = [label for label in by if label not in (newcomer, ORACLE)]
+    shared = {key: row for key, row in field.items() if key[1] in own}
+    scales, rng = scales_of(shared, newcomer), np.random.default_rng(seed)
+    agents = standings(shared, tags, newcomer, resamples=resamples, seed=seed)
+    rivals = [a.label for a in agents if a.label not in (newcomer, ORACLE)]
     pairs = [(newcomer, rival, _differences(own, by[rival])) for rival in rivals]
-    scored = {label: scores_of(rows, scales) for label, rows in by.items()}
+    scored = {k: scores_of(rows, scales) for k, rows in _by_agent(shared).items()}
     scored = {label: found for label, found in scored.items() if found}
     shown = _shown(agents, newcomer) if newcomer in scored else []
     last = max((row.rounds[-1] for row in own.values()), default=1)
@@ -254,7 +256,7 @@ def card(
         ", ".join(sorted({row.version for row in field.values()} - {""})),
         newcomer,
         agents,
-        tested([pair for pair in pairs if pair[2]]),
+        tested(pairs),
         tuple(_placed(scored, newcomer)),
         {
             tag: (interval(interquartile_mean, found, rng, resamples), len(found))
@@ -368,8 +370,11 @@ def critical(found: Ranking) -> str:
 
 
 def _shown(agents: Sequence[Standing], newcomer: str) -> list[str]:
-    """The newcomer, the three best others, and random."""
-    scored = [a.label for a in agents if not np.isnan(a.score.value)]
+    """The newcomer, the three best others that play most of its problems, and random."""
+    problems = next(a.problems for a in agents if a.label == newcomer)
+    scored = [
+        a.label for a in agents if a.problems >= MOST * problems and not np.isnan(a.score.value)
+    ]
     best = [label for label in scored if label not in (newcomer, ORACLE, RANDOM)]
     return list(dict.fromkeys([newcomer, *best[:3], *([RANDOM] if RANDOM in scored else [])]))
 

@@ -15,7 +15,7 @@ from gpbandits_env.scenarios.reporting.style import (
     new_figure,
     share_legend,
 )
-from gpbandits_env.scenarios.suite.card import LIMITS, ORACLE, Card
+from gpbandits_env.scenarios.suite.card import LIMITS, MOST, ORACLE, Card
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,8 @@ def _radar(axes: Any, card: Card, styles: Styles) -> None:
 
 def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
     """Draw the score against the time per round of every agent."""
-    placed = [a for a in card.agents if not np.isnan(a.score.value) and a.label != ORACLE]
+    least = MOST * len(card.problems)
+    placed = [a for a in card.agents if a.problems >= least and a.label != ORACLE]
     others = [a for a in placed if a.label not in styles]
     axes.plot([a.seconds for a in others], [a.score.value for a in others], ".", color=GREY)
     cheapest = np.inf

@@ -8,7 +8,7 @@ import pytest
 GUIDES = ("index", "getting-started", "drift", "adding-an-agent")
 PAGES = (
     *GUIDES,
-    *("agents", "architecture", "coming-from", "delayed-rewards", "environments", "errors"),
+    *("agents", "architecture", "card", "coming-from", "delayed-rewards", "environments", "errors"),
     *("own-environment", "own-kernel", "studies", "suite", "time"),
 )
 # What they show needs the extras: tests/integrations/test_pages.py runs these.

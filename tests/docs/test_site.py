@@ -161,6 +161,14 @@ def test_a_paper_has_its_figures_and_folds_its_readings_and_errata(site, root):
         assert page.count(f"{group}-") >= 3 or not kept  # figures
 
 
+def test_the_leaderboard_and_the_card_are_made_from_the_archive(site):
+    page = read(site, "leaderboard.html")
+    assert 'id="leaderboard"' in page
+    assert 'href="agents/gp-ucb.html"' in page.partition('id="leaderboard"')[2]
+    assert "has lower regret than" in read(site, "card.html")
+    assert (site / "card.png").stat().st_size > 50_000
+
+
 def test_each_picture_that_is_kept_is_shown(site, root):
     pages = [*(site / "papers").glob("*.html"), *(site / "scenarios").rglob("*.html")]
     shown = {name for page in pages for name in PICTURE.findall(unquote(page.read_text()))}

@@ -15,6 +15,7 @@ import api_pages
 import environment_pages
 import formulas
 import kept_numbers
+import leaderboard_page
 import notebook_pages
 import page_pictures
 import paper_pages
@@ -34,13 +35,18 @@ SECTIONS = {
         *("own-environment.md", "own-kernel.md"),
     ),
     "Agents": ("agents.md", "mixing.md", "adding-an-agent.md"),
-    "Studies": ("studies.md", "suite.md", "scenarios.md", "claims.md", "benchmarks.md"),
+    "Studies": (
+        *("studies.md", "suite.md", "card.md", "leaderboard.md"),
+        *("scenarios.md", "claims.md", "benchmarks.md"),
+    ),
 }
 FRONT = ("index.md", "getting-started.md", "optimize.md", "coming-from.md")
 LAST = ("errors.md", "limits.md", "bibliography.md", "architecture.md")
 API = "api/index.md"
 # Pages whose marker is replaced by a list that is written now.
 MARKED = {
+    "card.md": leaderboard_page.example,
+    "leaderboard.md": leaderboard_page.leaderboard,
     "scenarios.md": scenario_pages.overview,
     "claims.md": paper_pages.overview,
     **{f"papers/{group}.md": partial(paper_pages.page, group) for group in registry.GROUPS},
@@ -73,6 +79,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     changes = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
     text = agents | environments | scenarios | results | api | notebooks | changes
     pictures = environment_pages.pictures() | agent_pictures.pictures() | page_pictures.pictures()
+    pictures |= leaderboard_page.pictures()
     for uri, content in (text | pictures).items():
         if (stored := files.get_file_from_path(uri)) is not None:
             files.remove(stored)  # a notebook without its outputs
@@ -81,7 +88,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     own["Environments"].append({"One by one": list(environments)})
     own["Agents"].append({"One by one": list(agents)})
     papers = [f"papers/{group}.md" for group in registry.GROUPS]
-    own["Studies"].insert(3, {"Paper by paper": papers})
+    own["Studies"].insert(6, {"Paper by paper": papers})
     own["Studies"] += [{"All means": list(results)}, *scenario_pages.by_paper(scenarios)]
     placed = {p for names in (*SECTIONS.values(), FRONT, LAST, papers, (API,)) for p in names}
     config.nav = [
