@@ -3,6 +3,7 @@
 import json
 import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -20,8 +21,10 @@ from gpbandits_env.scenarios.results.comparison import (
     REFERENCE,
     Suite,
     agents_of,
+    anytime,
     compare,
     gather,
+    gather_curves,
 )
 from gpbandits_env.scenarios.results.report import Report, report
 from gpbandits_env.scenarios.results.store import Store
@@ -68,8 +71,12 @@ def compare_command(
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
     suite = compare(gather(files, metric, agents), reference, baseline, seed=seed)
+    # Cumulative regret only grows; divided by the rounds it falls.
+    falling = "average_regret" if metric == "cumulative_regret" else metric
+    over = anytime(gather_curves(files, falling, agents), reference)
     if as_json:
-        click.echo(json.dumps({"metric": metric, **suite.to_dict()}, indent=2))
+        plain = {"metric": metric, **suite.to_dict(), "anytime": asdict(over)}
+        click.echo(json.dumps(plain, indent=2))
         return
     if latex:
         click.echo(latex_table(suite, METRICS[metric].title))
@@ -80,7 +87,7 @@ def compare_command(
     stem = out or min(files, key=lambda file: str(file).startswith(REFERENCE)).with_name(
         "comparison"
     )
-    for file in write(figure(suite, agents_of(files)), stem, reads=files):
+    for file in write(figure(suite, agents_of(files), over), stem, reads=files):
         click.echo(f"plot     {file}")
 
 

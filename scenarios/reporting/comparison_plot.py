@@ -8,12 +8,13 @@ import numpy as np
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.scenarios.reporting.style import (
     INK,
+    band,
     legible,
     line_styles,
     new_figure,
     share_legend,
 )
-from gpbandits_env.scenarios.results.comparison import PROFILE, Suite
+from gpbandits_env.scenarios.results.comparison import PROFILE, Anytime, Suite
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,14 +23,23 @@ if TYPE_CHECKING:
 Styles: TypeAlias = Mapping[str, Settings]
 
 
-def figure(suite: Suite, agents: Mapping[str, str] | None = None) -> "Figure":
+def figure(
+    suite: Suite, agents: Mapping[str, str] | None = None, over: Anytime | None = None
+) -> "Figure":
     """The picture of a comparison as a Matplotlib figure.
 
     ``agents``, label -> agent, determines the colours (see `agents_of`); by default the labels do.
+    ``over`` adds a row of panels: the scores before the last round, and runtime profiles.
     """
     styles = line_styles(agents or {s.label: s.label for s in suite.agents})
-    with new_figure(13.0, max(3.6, 1.6 + 0.34 * len(suite.agents))) as figure:
-        scores, profiles, wins = figure.subplots(1, 3)
+    height = max(3.6, 1.6 + 0.34 * len(suite.agents))
+    heights = [height, 3.6] if over else [height]
+    with new_figure(13.0, sum(heights)) as figure:
+        grid = figure.add_gridspec(1 + (over is not None), 6, height_ratios=heights)
+        scores, profiles, wins = (figure.add_subplot(grid[0, i : i + 2]) for i in (0, 2, 4))
+        if over is not None:
+            _anytime(figure.add_subplot(grid[1, :3]), over, styles)
+            _runtime(figure.add_subplot(grid[1, 3:]), over, styles)
         _scores(scores, suite, styles)
         _profiles(profiles, suite, styles)
         _improvement(wins, suite)
@@ -55,9 +65,30 @@ def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
     for agent in suite.agents:
         looks = styles[agent.label]
         axes.plot(PROFILE, agent.profile, label=legible(agent.label), **looks)
+        low, high = map(np.array, agent.band)
+        band(axes, PROFILE, low, high, looks["color"])
     axes.set_title("performance profile")
     axes.set_xlabel("score")
     axes.set_ylabel("share of runs above")
+    axes.set_ylim(0.0, 1.02)
+
+
+def _anytime(axes: "Axes", over: Anytime, styles: Styles) -> None:
+    for label, scores in over.scores.items():
+        axes.plot(over.shares, scores, label=legible(label), **styles[label])
+    axes.set_title("scores before the last round")
+    axes.set_xlabel("share of the horizon")
+    axes.set_ylabel("interquartile mean of the scores")
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], -1.0))
+
+
+def _runtime(axes: "Axes", over: Anytime, styles: Styles) -> None:
+    for label, share in over.reached.items():
+        axes.plot(over.rounds, share, label=legible(label), **styles[label])
+    axes.set_xscale("log")
+    axes.set_title("runtime profile")
+    axes.set_xlabel("rounds")
+    axes.set_ylabel("share of targets reached")
     axes.set_ylim(0.0, 1.02)
 
 

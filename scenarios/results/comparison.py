@@ -20,31 +20,46 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from gpbandits_env.arrays import Array, Plain, Settings, listed
+from gpbandits_env.arrays import Array, IntArray, Plain, Settings, listed
 from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results import evidence, references
-from gpbandits_env.scenarios.results.report import final, mean_ranks
+from gpbandits_env.scenarios.results.curves import curves_of
+from gpbandits_env.scenarios.results.evidence import rounds_kept
+from gpbandits_env.scenarios.results.report import mean_ranks
 from gpbandits_env.scenarios.results.statistics import (
     RESAMPLES,
     Interval,
     Tested,
     interquartile_mean,
     interval,
+    reached,
     sentence,
+    share_below,
+    targets,
     tested,
 )
 from gpbandits_env.scenarios.results.store import Store
 
 # Scenario -> agent -> (trials,) regret at the last round.
 Regrets = Mapping[str, Mapping[str, Array]]
-# Agent -> trial -> regret at the last round.
-Runs = dict[str, dict[int, float]]
+# Agent -> trial -> (k,) regret at the kept rounds.
+Runs = dict[str, dict[int, Array]]
 
 # Before the id of a scenario: the kept values of its reference results, instead of a results file.
 REFERENCE = "reference:"
 PROFILE = np.linspace(-0.5, 1.25, 141)
+# The shares of the horizon at which scores are computed.
+SHARES = np.arange(1, 13) / 12
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The regret of agents in a scenario at some rounds: agent -> (trials, k)."""
+
+    rounds: IntArray
+    of: dict[str, Array]
 
 
 @dataclass(frozen=True)
@@ -53,7 +68,7 @@ class AgentScores:
 
     They are its mean rank by mean regret (1 for the least), the interquartile mean of its scores,
     the number of scenarios in which no agent had a smaller mean, and the share of its runs above
-    each score of `PROFILE`.
+    each score of `PROFILE`, with a 95% band.
     """
 
     label: str
@@ -61,6 +76,7 @@ class AgentScores:
     score: Interval
     wins: int
     profile: tuple[float, ...]
+    band: tuple[tuple[float, ...], tuple[float, ...]]
 
 
 @dataclass(frozen=True)
@@ -103,10 +119,37 @@ class Suite:
         return plain | {"profile_scores": PROFILE.tolist(), "notes": list(self.notes)}
 
 
+@dataclass(frozen=True)
+class Anytime:
+    """How agents stand before the last round.
+
+    Args:
+        shares: shares of the horizon.
+        scores: agent -> the interquartile mean of its scores after these shares.
+        rounds: numbers of rounds.
+        reached: agent -> the share of scenario x trial x target that it has reached by then. The
+            targets are between the mean of score 0 and that of the best agent (`targets`), and one
+            is reached when the regret stays at or below it.
+    """
+
+    shares: tuple[float, ...]
+    scores: dict[str, tuple[float, ...]]
+    rounds: tuple[int, ...]
+    reached: dict[str, tuple[float, ...]]
+
+
 def gather(
     paths: Sequence[str | Path], metric: str, agents: Sequence[str] | None = None
 ) -> Regrets:
-    """The regret at the last round of every finished trial of several results files.
+    """The regret at the last round of what `gather_curves` reads."""
+    found = gather_curves(paths, metric, agents)
+    return {name: {k: v[:, -1] for k, v in each.of.items()} for name, each in found.items()}
+
+
+def gather_curves(
+    paths: Sequence[str | Path], metric: str, agents: Sequence[str] | None = None
+) -> dict[str, Curves]:
+    """The regret at some rounds of every finished trial of several results files.
 
     Each cell of a grid counts as a scenario, in which the trials count that all compared agents
     have run. Without ``agents``, those that all files have are compared. A path
@@ -119,20 +162,31 @@ def gather(
         twice = [item for i, item in enumerate(given) if item in given[:i]]
         if twice:
             raise InvalidInput(f"the {what} {twice[0]} is given twice")
-    found: dict[str, Runs] = {}
+    found: dict[str, tuple[IntArray, Runs]] = {}
     # Results files first, so that the agents of a reference join theirs.
     for path in sorted(map(str, paths), key=lambda path: path.startswith(REFERENCE)):
         if path.startswith(REFERENCE):
-            for name, runs in _kept(path.removeprefix(REFERENCE), metric):
-                # Kept values are rounded: an agent must be level with itself.
-                own = {k: _rounded(v) for k, v in found.get(name, {}).items()}
-                found[name] = runs | own
+            for name, rounds, runs in _kept(path.removeprefix(REFERENCE), metric):
+                if name in found:
+                    rounds, runs = _joined(found[name], (rounds, runs))
+                found[name] = rounds, runs
             continue
         with Store.open(path) as store:
             _check_joins(path, store.scenario, map(str, paths))
             for cell, params in enumerate(store.scenario["points"]):
-                if runs := final(store, cell, metric):
-                    found[_fresh(_name(store.scenario["id"], params), found)] = runs
+                rounds = rounds_kept(store.scenario["horizon"], 0)
+                runs = {
+                    label: dict(
+                        zip(
+                            store.trials(cell, label),
+                            curves_of(store, cell, label, metric)[:, rounds - 1],
+                            strict=True,
+                        )
+                    )
+                    for label in store.labels(cell)
+                }
+                if runs:
+                    found[_fresh(_name(store.scenario["id"], params), found)] = rounds, runs
     if not found:
         raise StoreError("the files contain no finished trial yet; 'gpbandits run' resumes them")
     return _in_common(found, agents)
@@ -155,14 +209,14 @@ def _name(id: str, params: Settings) -> str:
     return " ".join([id, *(f"{k}={v}" for k, v in params.items())])
 
 
-def _kept(id: str, metric: str) -> Iterator[tuple[str, Runs]]:
-    """The kept values of each cell of a scenario, in the form of `report.final`."""
+def _kept(id: str, metric: str) -> Iterator[tuple[str, IntArray, Runs]]:
+    """The kept values of each cell of a scenario, and their rounds."""
     kept = evidence.load(id)
     if kept is None:
         raise InvalidInput(f"no values of the trials of {id!r} are kept; run the scenario")
     for cell, params in enumerate(kept.points):
-        last = {label: kept.curve(cell, label, metric)[:, -1] for label in kept.labels(cell)}
-        yield _name(id, params), {k: dict(enumerate(v.tolist())) for k, v in last.items()}
+        of = {label: kept.curve(cell, label, metric) for label in kept.labels(cell)}
+        yield _name(id, params), kept.rounds, {k: dict(enumerate(v)) for k, v in of.items()}
 
 
 def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
@@ -176,8 +230,21 @@ def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
                 )
 
 
-def _rounded(runs: dict[int, float]) -> dict[int, float]:
-    return {trial: float(np.float32(value)) for trial, value in runs.items()}
+def _joined(own: tuple[IntArray, Runs], kept: tuple[IntArray, Runs]) -> tuple[IntArray, Runs]:
+    """Own and kept runs at the rounds that both have; own runs replace those of their labels."""
+    rounds = np.intersect1d(own[0], kept[0])
+    cut = [
+        {
+            # Kept values are rounded: an agent must be level with itself.
+            label: {
+                i: v[np.isin(at, rounds)].astype(np.float32).astype(np.float64)
+                for i, v in of.items()
+            }
+            for label, of in runs.items()
+        }
+        for at, runs in (kept, own)
+    ]
+    return rounds, cut[0] | cut[1]
 
 
 def _fresh(name: str, taken: Settings) -> str:
@@ -185,23 +252,26 @@ def _fresh(name: str, taken: Settings) -> str:
     return f"{name} ({count + 1})" if count else name
 
 
-def _in_common(found: Mapping[str, Runs], agents: Sequence[str] | None) -> Regrets:
-    every = dict.fromkeys(label for runs in found.values() for label in runs)
+def _in_common(
+    found: Mapping[str, tuple[IntArray, Runs]], agents: Sequence[str] | None
+) -> dict[str, Curves]:
+    every = dict.fromkeys(label for _, runs in found.values() for label in runs)
     for label in agents or ():
         one_of(label, every, "agent in these files")
-    common = [k for k in agents or every if all(k in runs for runs in found.values())]
+    common = [k for k in agents or every if all(k in runs for _, runs in found.values())]
     if len(common) < 2:
         raise InvalidInput(
             f"a comparison needs at least two agents that all files have, got {common or 'none'}; "
             f"the files have {', '.join(every)}"
         )
-    regrets = {}
-    for name, runs in found.items():
+    curves = {}
+    for name, (rounds, runs) in found.items():
         shared = sorted(set.intersection(*(set(runs[label]) for label in common)))
-        regrets[name] = {k: np.array([runs[k][trial] for trial in shared]) for k in common}
-    if empty := [name for name, runs in regrets.items() if not len(runs[common[0]])]:
-        raise StoreError(f"no trial of {empty[0]} was run by all of {', '.join(common)}")
-    return regrets
+        if not shared:
+            raise StoreError(f"no trial of {name} was run by all of {', '.join(common)}")
+        of = {label: np.array([runs[label][trial] for trial in shared]) for label in common}
+        curves[name] = Curves(rounds, of)
+    return curves
 
 
 def compare(
@@ -237,17 +307,17 @@ def compare(
                 "another reference, or leave the scenario out"
             )
     scores = {name: _scores(runs, reference) for name, runs in regrets.items()}
-    rng = np.random.default_rng(seed)
+    rng, bands = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     means = {n: {k: float(r.mean()) for k, r in runs.items()} for n, runs in regrets.items()}
     ranks = mean_ranks(np.array([[m[label] for m in means.values()] for label in labels]))
     agents = []
     for label, rank in zip(labels, ranks.tolist(), strict=True):
         own = [s[label] for s in scores.values()]
         wins = sum(m[label] <= min(m.values()) for m in means.values())
-        # All scenarios have equal weights.
-        profile = np.mean([(s[:, None] > PROFILE).mean(axis=0) for s in own], axis=0)
         score = interval(interquartile_mean, own, rng, resamples)
-        agents.append(AgentScores(label, rank, score, wins, tuple(profile.tolist())))
+        profile, high, low = (1.0 - share_below(own, PROFILE, bands, resamples)).tolist()
+        band = tuple(low), tuple(high)
+        agents.append(AgentScores(label, rank, score, wins, tuple(profile), band))
     better = {
         (a, b): interval(
             _improvement, [r[k] for r in regrets.values() for k in (a, b)], rng, resamples
@@ -268,14 +338,53 @@ def _tests(regrets: Regrets, pairs: Sequence[tuple[str, str]]) -> tuple[Tested, 
     return tested([(a, b, [r[b] - r[a] for r in regrets.values()]) for a, b in pairs])
 
 
+def anytime(curves: Mapping[str, Curves], reference: str | None = None) -> Anytime:
+    """How agents stand before the last round, on the scale of the scores of `compare`.
+
+    Args:
+        curves: from `gather_curves`, of a metric that falls with the rounds.
+        reference: the agent whose mean regret after the last round has score 0.
+    """
+    labels = list(next(iter(curves.values())).of)
+    last = max(int(each.rounds[-1]) for each in curves.values())
+    rounds = np.unique(np.geomspace(1, last, 100).round().astype(np.int64))
+    scores: dict[str, list[Array]] = {label: [] for label in labels}
+    times: dict[str, list[Array]] = {label: [] for label in labels}
+    for each in curves.values():
+        final = {k: v[:, -1] for k, v in each.of.items()}
+        best, worst = _ends(final, reference)
+        at = np.searchsorted(each.rounds, SHARES * each.rounds[-1] + 1e-9, side="right") - 1
+        lowest = min(float(v.mean()) for v in final.values())
+        for label, curve in each.of.items():
+            # (shares, trials), as many samples as there are shares.
+            scores[label].append(_scored(curve[:, np.maximum(at, 0)].T, best, worst))
+            if worst > lowest:
+                when = reached(each.rounds, curve, targets(worst, lowest))
+                times[label].append((when.ravel()[:, None] <= rounds).mean(axis=0))
+    return Anytime(
+        tuple(SHARES.tolist()),
+        {k: tuple(interquartile_mean(of).tolist()) for k, of in scores.items()},
+        tuple(rounds.tolist()),
+        {k: tuple(np.mean(of, axis=0).tolist()) for k, of in times.items() if of},
+    )
+
+
 def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array]:
     """Scores of the runs of a scenario; 1 is regret 0 or the best mean (see the module)."""
-    means = [float(r.mean()) for r in runs.values()]
-    best, worst = min(means), max(means)
+    ends = _ends(runs, reference)
+    return {k: _scored(r, *ends) for k, r in runs.items()}
+
+
+def _ends(runs: Mapping[str, Array], reference: str | None) -> tuple[float, float]:
+    """The regret of score 1 and of score 0."""
     if reference is not None:
-        best, worst = 0.0, float(runs[reference].mean())
-    width = worst - best
-    return {k: (worst - r) / width if width > 0 else np.ones(len(r)) for k, r in runs.items()}
+        return 0.0, float(runs[reference].mean())
+    means = [float(r.mean()) for r in runs.values()]
+    return min(means), max(means)
+
+
+def _scored(regret: Array, best: float, worst: float) -> Array:
+    return (worst - regret) / (worst - best) if worst > best else np.ones_like(regret)
 
 
 def _improvement(runs: Sequence[Array]) -> Array:

@@ -20,6 +20,8 @@ from gpbandits_env.display import counted
 from gpbandits_env.scenarios.results.report import mean_ranks
 
 LEVEL = 0.95
+# The number of targets of a problem, and the smallest one relative to the first.
+TARGETS, SMALLEST = 20, 1e-3
 RESAMPLES = 2000
 # Up to this many differences every change of signs is counted.
 EXACT = 12
@@ -180,6 +182,14 @@ def share_below(
     )
     ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return np.stack([np.mean(shares, axis=0), *ends])
+
+
+def targets(first: float, last: float) -> Array:
+    """The targets of a runtime profile, evenly spaced in their logarithms: (TARGETS,).
+
+    They go from below the regret ``first`` > 0 to ``last``, or to `SMALLEST` times the first.
+    """
+    return np.geomspace(first, max(last, SMALLEST * first), TARGETS + 1)[1:]
 
 
 def reached(rounds: IntArray, curves: Array, targets: Array) -> Array:

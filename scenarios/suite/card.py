@@ -27,6 +27,7 @@ from gpbandits_env.scenarios.results.statistics import (
     reached,
     sentence,
     share_below,
+    targets,
     tested,
 )
 from gpbandits_env.scenarios.suite.rows import Field, Row
@@ -34,12 +35,8 @@ from gpbandits_env.scenarios.suite.rows import Field, Row
 RANDOM, ORACLE = "random", "genie"
 # The scores at which performance profiles are computed.
 LIMITS = np.linspace(-0.25, 1.5, 141)
-# The number of targets of a problem, from the regret of random to that of the best agent.
-TARGETS = 20
 # The pictures show agents that play at least this share of the newcomer's problems.
 MOST = 0.75
-# The smallest target, relative to the regret of random.
-SMALLEST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -59,11 +56,6 @@ class Scale:
     def scores(self, regret: Array) -> Array:
         """The scores of some regret; lower is better."""
         return (regret - self.zero) / (self.one - self.zero)
-
-    @property
-    def targets(self) -> Array:
-        """The targets of a runtime profile, evenly spaced in their logarithms: (TARGETS,)."""
-        return np.geomspace(self.one, max(self.best, SMALLEST * self.one), TARGETS + 1)[1:]
 
 
 @dataclass(frozen=True)
@@ -340,7 +332,8 @@ def runtime(rows: Mapping[str, Row], scales: Mapping[str, Scale], rounds: Array)
     shares = []
     for id, row in rows.items():
         if id in scales:
-            times = reached(row.rounds, row.regret, scales[id].targets)
+            scale = scales[id]
+            times = reached(row.rounds, row.regret, targets(scale.one, scale.best))
             shares.append((times.ravel()[:, None] <= rounds).mean(axis=0))
     return np.asarray(np.mean(shares, axis=0))
 

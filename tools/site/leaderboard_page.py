@@ -49,6 +49,7 @@ SCRIPT = """
   document.getElementById("tag").addEventListener("change", event => {
     for (const row of body.rows) {
       const [words, value, played] = JSON.parse(row.dataset.scores)[event.target.value];
+      row.hidden = !played;
       row.cells[1].innerText = words, row.cells[1].dataset.value = value;
       row.cells[2].innerText = row.cells[2].dataset.value = played;
     }

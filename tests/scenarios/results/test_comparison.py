@@ -12,7 +12,15 @@ from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.cli.compare import compare_command
 from gpbandits_env.scenarios.results import evidence, references
-from gpbandits_env.scenarios.results.comparison import PROFILE, agents_of, compare, gather
+from gpbandits_env.scenarios.results.comparison import (
+    PROFILE,
+    Curves,
+    agents_of,
+    anytime,
+    compare,
+    gather,
+    gather_curves,
+)
 from gpbandits_env.scenarios.results.statistics import holm
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
@@ -81,6 +89,24 @@ def test_the_middle_half_of_the_scores_counts():
     middle = np.sort(drawn, axis=1)[:, 2:-2].mean(axis=1)
     low, high = np.quantile(middle, [0.025, 0.975])
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.02 * (high - low))
+
+
+def test_views_before_the_last_round():
+    rounds = np.array([1, 3, 6, 12])
+    falling = np.array([[8.0, 4.0, 2.0, 1.0], [8.0, 4.0, 4.0, 3.0]])
+    level = np.full((2, 4), 8.0)
+    found = anytime({"w": Curves(rounds, {"a": falling, "b": level})})
+    # Scores go from 8, the mean of b, to 2, that of a, after the last round.
+    at = dict(zip(found.shares, found.scores["a"], strict=True))
+    for share, regret in ((1 / 12, 8.0), (3 / 12, 4.0), (5 / 12, 4.0), (0.5, 3.0), (1.0, 2.0)):
+        assert at[share] == pytest.approx((8.0 - regret) / 6.0)
+    assert set(found.scores["b"]) == {0.0}
+    goals = 8.0 * (2.0 / 8.0) ** (np.arange(1, 21) / 20)
+    for index, now in enumerate(found.rounds):
+        seen = [curve[sum(rounds <= now) - 1 :].max() for curve in falling]
+        want = np.mean([most <= goal * (1 + 1e-12) for most in seen for goal in goals])
+        assert found.reached["a"][index] == pytest.approx(want)
+    assert found.reached["b"][-1] == 0.0
 
 
 def test_scores_against_a_reference():
@@ -182,6 +208,9 @@ def test_the_command(files, tmp_path):
     plain = json.loads(run.output)
     assert {s["label"] for s in plain["agents"]} == {"gp-ucb", "random"}
     assert len(plain["profile_scores"]) == len(plain["agents"][0]["profile"])
+    low, high = np.array(plain["agents"][0]["band"])
+    assert (low <= high).all()
+    assert plain["anytime"]["scores"].keys() == {"gp-ucb", "random"}
 
 
 def test_an_unknown_reference_ends_with_code_2(files):
@@ -239,6 +268,9 @@ def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files):
     assert list(both) == list(alone) == ["test/20"]
     for label, runs in both["test/20"].items():
         np.testing.assert_array_equal(runs, alone["test/20"][label])
+    curves = gather_curves([files[0], "reference:test/20"], "average_regret")["test/20"]
+    np.testing.assert_array_equal(curves.rounds, kept.rounds)
+    np.testing.assert_array_equal(curves.of["ei"], kept.curve(0, "ei", "average_regret"))
     monkeypatch.setattr(references, "load", lambda id: {"seed": 7, "horizon": 15})
     with pytest.raises(InvalidInput, match=r"has seed 0, and the reference results .* have 7"):
         gather([files[0], "reference:test/20"], "average_regret")
