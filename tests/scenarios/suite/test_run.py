@@ -205,7 +205,9 @@ def test_the_commands(module, tmp_path):
     done = invoke("run", "core-v1", "--agent", "gp-ucb", "--set", "beta=2", "--label", "two", *more)
     assert done.exit_code == 0, done.output
     assert "two has lower regret than" in done.output
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["rows.npz", "se.sqlite"]
+    card = [f"card.{kind}" for kind in ("html", "png", "svg", "tex", "txt")]
+    written = sorted(p.name for p in (tmp_path / "out").iterdir())
+    assert written == [*card, "rows.npz", "se.sqlite"]
     kept = str(tmp_path / "out" / "rows.npz")
     given = ["check", "--rows", kept, "--agent", "gp-ucb"]
     assert invoke(*given, "--set", "beta=2").output.endswith(f"{SAME}: 2\n")
