@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -80,8 +81,14 @@ def row_of(
         np.array([digest(each) for each in regrets], np.uint64),
         frozen(problem, seed),
         gpbandits_env.__version__,
-        ", ".join([here["processor"], *here["blas"]]),
+        ", ".join([here["processor"], *here["blas"], *_libraries(entry)]),
     )
+
+
+def _libraries(entry: AgentEntry) -> list[str]:
+    """The libraries of an adapter, with their versions."""
+    needed = {"botorch": ("botorch", "torch"), "optuna": ("optuna",)}.get(entry.agent, ())
+    return [f"{name} {version(name)}" for name in needed]
 
 
 def refusal(problem: Scenario, entry: AgentEntry) -> str | None:

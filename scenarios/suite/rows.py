@@ -36,7 +36,7 @@ class Row:
         digests: (trials,) the first 8 bytes of the hash of the exact regret of every round.
         frozen: the hash of the problem.
         version: the version of this library.
-        machine: the processor and the BLAS, on which digests depend.
+        machine: the processor, the BLAS and other libraries of the agent: digests depend on them.
     """
 
     agent: str
