@@ -55,7 +55,7 @@ MARKED = {
 # Longer tables are folded, except on pages that are such a table.
 MOST_ROWS = 24
 OPEN = ("agents.md", "scenarios.md")
-TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+TABLE = re.compile(r"<details.*?</details>|<table>.*?</table>", re.DOTALL)
 MARKER = "<!-- the site puts the list here -->"
 
 
@@ -131,9 +131,9 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def _folded(table: re.Match[str]) -> str:
-    """A table, which is folded if it has many rows."""
+    """A table, which is folded if it has many rows; what is folded already stays as it is."""
     rows = table[0].count("<tr>") - 1
-    if rows <= MOST_ROWS:
+    if rows <= MOST_ROWS or table[0].startswith("<details"):
         return table[0]
     return f"<details><summary>Table of {rows} rows</summary>{table[0]}</details>"
 
