@@ -54,7 +54,7 @@ MARKED = {
 }
 # Longer tables are folded, except on pages that are such a table.
 MOST_ROWS = 24
-OPEN = ("agents.md", "scenarios.md")
+OPEN = ("agents.md", "scenarios.md", "api/")
 TABLE = re.compile(r"<details.*?</details>|<table>.*?</table>", re.DOTALL)
 MARKER = "<!-- the site puts the list here -->"
 
@@ -124,7 +124,7 @@ def _weight(uri: str) -> float:
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Convert formulas to MathML, keep numbers with their "±", fold tables, let pictures scroll."""
-    if page.file.src_uri not in OPEN:
+    if not page.file.src_uri.startswith(OPEN):
         html = TABLE.sub(_folded, html)
     html = re.sub(r"<img [^>]*>", r'<span class="wide">\g<0></span>', html)
     return formulas.as_mathml(html).replace(" ± ", "&nbsp;±&nbsp;")
