@@ -81,6 +81,7 @@ class GPAgent(Agent):
         self.search = parts.search_for(problem, mapped, rng, keep)
         self.rule = parts.rule_for(acquisition, problem, mapped.inner, self.search)
         self.batch = parts.batch_for(self.rule, problem)
+        self.repeats = parts.repeats and parts.repeats(problem.batch_size)
         # Whether points are actions as they are.
         self._is_plain = self.action_map.identity and problem.contexts is None
         self._follows = type(self.search).follow is not Search.follow
@@ -91,8 +92,8 @@ class GPAgent(Agent):
     @property
     def parts(self) -> Sequence[Part]:
         """The parts that may remember, in the order in which they observe."""
-        learning = () if self.refit is None else (self.refit,)
-        return self.keep, self.action_map, self.search, *learning
+        others = [part for part in (self.refit, self.repeats) if part is not None]
+        return self.keep, self.action_map, self.search, *others
 
     @property
     def posterior(self) -> Any:
@@ -141,6 +142,8 @@ class GPAgent(Agent):
 
     def ask(self, context: ArrayLike | None = None) -> Points:
         self.set_context(context)
+        if self.repeats is not None and (again := self.repeats.again()) is not None:
+            return np.asarray(again)
         self.search.renew()
         pending = self._pending_points() if self.pending else ()
         if len(pending):

@@ -44,7 +44,7 @@ Scored: TypeAlias = AcquisitionRule | Acquisition | Callable[..., Any] | None
 class Parts:
     """What an algorithm is composed of, and the defaults of the settings of all of them.
 
-    The first three are the algorithm's own, as `keep` may be. Each may be a `functools.partial`;
+    The first four are the algorithm's own, as `keep` may be. Each may be a `functools.partial`;
     the arguments that it states by name are settings of the agent too, with these values as
     defaults.
 
@@ -56,6 +56,9 @@ class Parts:
             `Keep`.
         own_search: for an algorithm with a search of its own: a function of the problem, the
             generator, the `Keep` and the setting ``search``.
+        repeats: for an algorithm that plays its choice for several rounds: a function of the batch
+            size that makes a `Part` with a method `again`, which returns the actions of the next
+            round, or None for a new choice. It asks for no context.
         posterior: the representation of the posterior. On arms "auto" takes the cheaper of "rows"
             (dense) and "coefficients". "nystrom", or {"type": "nystrom", "qbar": 5.0}, is the
             posterior of BKB: after each round its dictionary is redrawn and includes an arm with n
@@ -94,6 +97,7 @@ class Parts:
     acquisition: Scored = None
     action_map: Callable[..., ActionMap] | None = None
     own_search: Callable[..., Search] | None = None
+    repeats: Callable[..., Any] | None = None
     posterior: Settings | str = "auto"
     epsilon: float | None = None
     temporal: TemporalKernel | Settings | partial[Any] | None = None
@@ -255,4 +259,4 @@ class Parts:
 
 
 # The parts of `Parts` that are an algorithm's own.
-OWN = ("acquisition", "action_map", "own_search")
+OWN = ("acquisition", "action_map", "own_search", "repeats")

@@ -30,6 +30,8 @@ AGENTS = {
     "dpp-ts": "algorithms.dpp_ts:DPPTS",
     "ts-rsr": "algorithms.ts_rsr:TSRSR",
     "random": "algorithms.random:RandomAgent",
+    "mini-gp-ucb": "algorithms.mini:MiniGPUCB",
+    "mini-ei": "algorithms.mini:MiniEI",
     "r-gp-ucb": "algorithms.r_gp_ucb:RGPUCB",
     "tv-gp-ucb": "algorithms.tv_gp_ucb:TVGPUCB",
     "sw-gp-ucb": "algorithms.sw_gp_ucb:SWGPUCB",
