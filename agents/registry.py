@@ -32,6 +32,7 @@ AGENTS = {
     "random": "algorithms.random:RandomAgent",
     "mini-gp-ucb": "algorithms.mini:MiniGPUCB",
     "mini-ei": "algorithms.mini:MiniEI",
+    "lb-gp-ucb": "algorithms.lb_gp_ucb:LBGPUCB",
     "r-gp-ucb": "algorithms.r_gp_ucb:RGPUCB",
     "tv-gp-ucb": "algorithms.tv_gp_ucb:TVGPUCB",
     "sw-gp-ucb": "algorithms.sw_gp_ucb:SWGPUCB",

@@ -34,7 +34,7 @@ AGENTS = {
     BLUE: "gp-ucb",
     VERMILION: "ei bma-gp-ucb dpp-ts ms-ucb",
     GREEN: "tv-gp-ucb mini-gp-ucb mini-ei mpi ucbpe line-bo",
-    PINK: "sw-gp-ucb ui-tvbo max-mean cmpi rembo",
+    PINK: "lb-gp-ucb sw-gp-ucb ui-tvbo max-mean cmpi rembo",
     ORANGE: "r-gp-ucb max-variance cei qei sre",
     SKY: "ts et-gp-ucb cub turbo optuna",
     INK: "random",

@@ -43,6 +43,7 @@ VARIANTS = {
     ],
     "mini-gp-ucb": [{"ratio": 6.0, "learn": QUICK_LEARN}, {"ratio": 4.0, "window": 3}],
     "mini-ei": [{"ratio": 1.0, "standardize": True, "compress": 0.05}],
+    "lb-gp-ucb": [{"epsilon": 0.1, "compress": 0.05}, {**NYSTROM, "window": 3}],
     "r-gp-ucb": [{"reset_every": 3}],
     "sw-gp-ucb": [{"window": 3}],
     "et-gp-ucb": [{"delta": 0.9, "learn": QUICK_LEARN}, {**NYSTROM, "compress": 0.05}],

@@ -1,0 +1,178 @@
+"""LB-GP-UCB: GP-UCB that balances several lengthscales, of which the longest may be too long.
+
+Paper: Ziomek, Adachi and Osborne (2024), "Bayesian Optimisation with Unknown Hyperparameters:
+Regret Bounds Logarithmically Closer to Optimal", with constants of the authors' code.
+Assumes: the lengthscale is at most that of the problem; Gaussian noise of known variance.
+Departures: 1. the longest lengthscale is the problem's, not fitted to initial data; 2. the supposed
+regret is in units of it, and that of a squared exponential for every kernel; 3. R is the standard
+deviation of the noise; 4. m actions count as m plays; 5. those of `GPAgent`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
+from gpbandits_env.agents.acquisitions.schedules import Schedule
+from gpbandits_env.agents.data.conditioned import Arrived, Conditioned
+from gpbandits_env.agents.data.part import Observed, Part
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.parts import Parts
+from gpbandits_env.arrays import Array, State
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels.kernel import Lengthscale
+from gpbandits_env.problem import Problem
+
+TOLERANCE, C, B = 0.01, 0.01, 1.0
+
+
+@dataclass(frozen=True)
+class Width(Schedule):
+    """sqrt(beta) = B + s sqrt(2 (gain + 1 + log(2 / tolerance))), as in the authors' code."""
+
+    needs_gain: ClassVar[bool] = True
+    noise_var: float = 0.0
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        root = np.sqrt(2.0 * self.noise_var * (gain + 1.0 + math.log(2.0 / TOLERANCE)))
+        return np.full(np.shape(t), (B + root) ** 2)
+
+    def filled(self, problem: Problem, arms: int | None) -> Self:
+        return replace(self, noise_var=problem.noise_var)
+
+
+def supposed(share: ArrayLike, m: ArrayLike, dim: int) -> Array:
+    """Reg(m) = C sqrt(m A) (sqrt(A) + B), A = q^-d log(m)^(d + 1), for lengthscale shares q."""
+    a = np.asarray(share, float) ** -dim * np.log(m) ** (dim + 1)
+    return np.asarray(C * np.sqrt(np.asarray(m) * a) * (np.sqrt(a) + B))
+
+
+def scaled(share: float, lengthscale: Lengthscale) -> Lengthscale:
+    """A share of a lengthscale, a number or one per coordinate."""
+    if isinstance(lengthscale, tuple):
+        return tuple(share * ell for ell in lengthscale)
+    return share * lengthscale
+
+
+class Balance(Part):
+    """How often each candidate was followed, its rewards and widths, and whether it is `live`."""
+
+    REMEMBERS = ("plays", "rewards", "widths", "live")
+
+    def __init__(self, problem: Problem, width: Callable[[Observed], Array]) -> None:
+        nu = problem.kernel.smoothness
+        self._width, self._noise_var, self._dim = width, problem.noise_var, problem.domain.dim
+        self._pace = self._dim + (2.0 * nu if nu is not None and nu < math.inf else 0.0)
+        self.begin()
+
+    def begin(self) -> None:
+        self.plays, self.rewards, self.widths = np.zeros(5), np.zeros(5), np.zeros(5)
+        self.live = [True] * 5
+
+    def share(self, i: ArrayLike) -> Array:
+        """The lengthscale of candidate i in units of the longest one: exp(-i / D)."""
+        return np.exp(-np.asarray(i) / self._pace)
+
+    @property
+    def chosen(self) -> int:
+        """The live candidate of the least supposed regret after one more play."""
+        live = np.flatnonzero(self.live)
+        regret = supposed(self.share(live), self.plays[live] + 1.0, self._dim)
+        return live.item(regret.argmin())
+
+    def observe(self, seen: Observed) -> None:
+        if seen.source != "round":
+            return
+        if len(seen.given):
+            new = np.arange(len(self.live)) == self.chosen
+            self.plays = self.plays + new * len(seen.given)
+            self.rewards = self.rewards + new * seen.given.sum()
+            self.widths = self.widths + new * self._width(seen).sum()
+        live = np.array(self.live)
+        if self.plays[live].all():
+            n = np.maximum(self.plays, 1.0)
+            xi = math.log(live.sum() * (math.pi * seen.round) ** 2 / (6.0 * TOLERANCE))
+            low = self.rewards / n - np.sqrt(2.0 * self._noise_var * xi / n)
+            self.live = (live & (low + 2.0 * self.widths / n >= low[live].max())).tolist()
+        if len(live) < self._pace * 0.5 * math.log(seen.round + 1.0):  # q(i) > 1 / sqrt(t)
+            self.plays, self.rewards, self.widths = (
+                np.append(part, 0.0) for part in (self.plays, self.rewards, self.widths)
+            )
+            self.live.append(True)
+
+
+class LBGPUCB(GPAgent):
+    r"""GP-UCB under the lengthscale that promises the least regret, until rewards contradict it.
+
+    .. math:: q_i = \theta_0 e^{-i / D}, \quad i_t = \arg\min_i Reg_i(n_i + 1), \quad
+        \text{drop } j: \; Low_j + \frac{2}{n_j} \sum c \, \sigma^j < \max_i Low_i
+
+    All candidates learn all data. n_i counts the plays of candidate i, Low_i is a lower bound of
+    its mean reward, and D = d, or d + 2 nu for a Matern kernel. There are five, later a few more;
+    under a kernel without a lengthscale all are the same.
+
+    Cost: that of one GP-UCB for each candidate.
+
+    Attributes:
+        balance: which candidate plays next (`balance.chosen`), and which are live.
+    Raises:
+        InvalidInput: the model is to be learned.
+    """
+
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=Width()))
+    rule: ConfidenceBound
+
+    def __init__(self, problem: Problem, rng: Generator, **settings: Any) -> None:
+        self.balance = Balance(problem, self._width_of)
+        self._beliefs: list[Conditioned] = []
+        super().__init__(problem, rng, **settings)
+        if self.refit is not None:
+            raise InvalidInput(
+                "lb-gp-ucb has lengthscales of its own: leave out learn, standardize"
+            )
+
+    def _width_of(self, seen: Observed) -> Array:
+        beta = self.rule.beta(seen.round, seen.posterior.information_gain)
+        return np.sqrt(beta * seen.posterior.moments(seen.points)[1])
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return *super().parts, self.balance
+
+    def _begin(self) -> None:
+        self._beliefs = []
+        super()._begin()
+
+    def _candidates(self) -> None:
+        """Have the posterior of each candidate, and the chosen one at hand."""
+        model = self.composed.model(self.action_map.inner)
+        for i in range(len(self._beliefs), len(self.balance.live)):
+            share = float(self.balance.share(i))
+            of = replace(model, kernel=model.kernel.with_lengthscale(partial(scaled, share)))
+            self._beliefs.append(
+                Conditioned(self.data, self.keep, self.action_map, self._prior, of)
+            )
+        self.conditioned = self._beliefs[self.balance.chosen]
+
+    def _reach(self, arrived: Arrived | None = None) -> None:
+        self._candidates()
+        for belief in self._beliefs:
+            belief.at(self.round + 1, self.clock, arrived)
+        super()._reach()
+
+    def snapshot(self) -> State:
+        return super().snapshot() | {"beliefs": [belief.state() for belief in self._beliefs]}
+
+    def _restore(self, state: State) -> None:
+        self._beliefs = []
+        super()._restore(state)
+        self._candidates()
+        for belief, saved in zip(self._beliefs, state["beliefs"], strict=True):
+            belief.restore(saved, self.round + 1)
+        self.search.follow(self.round + 1, self.posterior)
