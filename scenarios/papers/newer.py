@@ -3,6 +3,8 @@
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
+SQUARE: Plain = {"grid": [20, 20], "kernel": {"type": "se", "lengthscale": 0.2}}
+LONG: Plain = {"type": "se", "lengthscale": 0.4}
 BUDGET, SHARE = 50.0, 0.1  # C, and its factor in the experiments
 ATTACKS: tuple[Plain, ...] = (
     {"type": "clipping", "budget": BUDGET},
@@ -49,5 +51,34 @@ SCENARIOS = (
             "the attacks have no target region",
             "functions are draws of the GP",
         ),
+    ),
+    Scenario(
+        id="newer/repeats",
+        source="Calandriello, Carratino, Lazaric, Valko and Rosasco (2022), mini-GP-UCB",
+        title="GP-UCB, and the same with each choice evaluated several times",
+        env="gpbandits/StaticGP-v0",
+        env_kwargs={**SQUARE, "noise_var": 0.1},
+        agents=(
+            AgentEntry("gp-ucb", "gp-ucb", {}, "chooses in every round"),
+            AgentEntry("mini-gp-ucb", "mini-gp-ucb", {"ratio": 2.0}, "C^2 = 2"),
+        ),
+        horizon=200,
+        trials=50,
+        departures=("the paper's functions are others", "beta_t is that of GP-UCB over 5"),
+    ),
+    Scenario(
+        id="newer/lengthscale",
+        source="Ziomek, Adachi and Osborne (2024), LB-GP-UCB",
+        title="A lengthscale believed four times too long",
+        env="gpbandits/StaticGP-v0",
+        env_kwargs={**SQUARE, "kernel": {"type": "se", "lengthscale": 0.1}, "noise_var": 0.01},
+        agents=(
+            AgentEntry("gp-ucb", "gp-ucb", {"kernel": LONG}, "believes 0.4"),
+            AgentEntry("lb-gp-ucb", "lb-gp-ucb", {"kernel": LONG}, "knows that it is at most 0.4"),
+            AgentEntry("right", "gp-ucb", {}, "knows that it is 0.1"),
+        ),
+        horizon=250,
+        trials=30,
+        departures=("the paper's functions are others", "the longest is given, not fitted"),
     ),
 )
