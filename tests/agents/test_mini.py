@@ -2,12 +2,14 @@
 
 import math
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.algorithms.mini import MOST, repetitions
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios import registry
 
 NOISE_VAR, ROUNDS = 0.025, 60
 
@@ -72,3 +74,18 @@ def test_other_actions_than_those_asked_for_begin_a_step(world):
 def test_a_ratio_below_one_is_refused(world):
     with pytest.raises(InvalidInput, match="ratio must be at least 1"):
         agents.make("mini-ei", world.problem(), ratio=0.5)
+
+
+def test_on_average_it_decides_in_at_most_a_quarter_of_the_rounds():
+    """In the instances of the scenario newer/repeats."""
+    scenario = registry.get("newer/repeats")
+    arguments = scenario.env_kwargs | {"max_episode_steps": scenario.horizon}
+    decisions = 0
+    for seed in range(8):
+        env = gym.make(scenario.env, **arguments)
+        agent = agents.make("mini-gp-ucb", env, seed=seed)
+        env.reset(seed=seed)
+        for _ in range(scenario.horizon):
+            agent.observe(env.step(agent.ask())[0])
+        decisions += agent.repeats.decisions
+    assert decisions <= 8 * scenario.horizon / 4
