@@ -1,7 +1,7 @@
 """BMA-GP-UCB: GP-UCB that averages models of the drift by how well they predict.
 
 Paper: none; this library's own, for drift of unknown rate. It joins parts of several papers:
-TV-GP-UCB (bogunovic2016) at several rates, the event trigger of Brunzema et al. (2022) with a
+TV-GP-UCB (bogunovic2016) at several rates, the event trigger of Brunzema et al. (2025) with a
 simpler bound, and the fixed-share weights of Herbster and Warmuth (1998).
 Assumes: noise of known variance, and a function that drifts at one of the rates, or changes at
 once, or does both in turn.

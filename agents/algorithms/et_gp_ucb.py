@@ -1,11 +1,13 @@
 """ET-GP-UCB: GP-UCB that discards its data when a reward shows that the function has changed.
 
-Paper: Brunzema, von Rohr, Solowjow and Trimpe (2022), "Event-Triggered Time-Varying Bayesian
-Optimization", Algorithm 1 and its event trigger; rebuilt from memory, without the paper at hand.
+Paper: Brunzema, von Rohr, Solowjow and Trimpe (2025), "Event-Triggered Time-Varying Bayesian
+Optimization", its algorithm and event trigger. The authors' code is not public; the trigger is the
+union bound that `ETGPUCB` proves.
 Assumes: what GP-UCB assumes, between two events. It is told nothing about the drift.
 Departures: 1. beta_t is that of bogunovic2016, and its t counts all rounds; 2. after an event, the
-data of the round that caused it are kept; 3. in a batch, one surprising reward is enough; 4. ties
-(see `leader`) go to the lowest index; 5. rewards that arrive late trigger no event.
+data of the round that caused it are kept (the paper may do so too); 3. in a batch, one surprising
+reward is enough; 4. ties (see `leader`) go to the lowest index; 5. rewards that arrive late trigger
+no event; 6. by default blocks have no maximal length, as they have in the paper's theory.
 """
 
 import math
@@ -19,6 +21,7 @@ from gpbandits_env.agents.data.keep import Since
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
+from gpbandits_env.arrays import whole
 from gpbandits_env.gp.theory.arguments import probability
 
 
@@ -27,14 +30,16 @@ class EventTrigger(Since):
 
     Args:
         delta: the probability of a false event, in (0, 1).
+        longest: if given, they are also discarded after this many rounds without an event.
     Attributes:
         events: the number of events so far.
     """
 
     REMEMBERS = (*Since.REMEMBERS, "events")
 
-    def __init__(self, delta: float) -> None:
+    def __init__(self, delta: float, longest: int | None = None) -> None:
         self.delta = probability(delta)
+        self.longest = math.inf if longest is None else whole(longest, "longest")
         super().__init__()
 
     def begin(self) -> None:
@@ -49,8 +54,9 @@ class EventTrigger(Since):
         rho = 2.0 * math.log(2.0 * (math.pi * since) ** 2 / (6.0 * self.delta))
         mean, var = seen.posterior.moments(seen.points[mine])
         bound = math.sqrt(rho) * (np.sqrt(var) + math.sqrt(seen.posterior.noise_var))
-        if np.any(np.abs(seen.given[mine] - mean) > bound):
-            self.start, self.events = float(now), self.events + 1
+        event = bool(np.any(np.abs(seen.given[mine] - mean) > bound))
+        if event or since >= self.longest:
+            self.start, self.events = float(now), self.events + event
 
 
 class ETGPUCB(GPAgent):
@@ -61,19 +67,23 @@ class ETGPUCB(GPAgent):
         \rho_t = 2 \log \frac{2 \pi_t}{\delta}, \quad \bar w_t = s \sqrt{\rho_t}, \quad
         \pi_t = \frac{\pi^2 t^2}{6}
 
-    Here t counts the rounds since the last event. As long as the function does not change, an
-    event happens with a probability of at most delta.
+    Here t counts the rounds since the last event. As long as the function does not change, an event
+    ever happens with a probability of at most delta / 2: the difference is Gaussian with the
+    variance sigma^2 + s^2 <= (sigma + s)^2, so it exceeds the bound with a probability of at most
+    exp(-rho_t / 2) = delta / (2 pi_t), and the sum of 1 / pi_t over all t is 1.
 
     Args:
         delta: the probability of a false event, in (0, 1).
+        longest: if given, a block ends after this many rounds also without an event.
         beta: see `GPUCB`; 0.8 log(4 t) by default.
     Raises:
-        InvalidInput: delta is not in (0, 1).
-    Source: Brunzema et al. (2022), Algorithm 1.
+        InvalidInput: delta is not in (0, 1), or longest is no whole number above 0.
+    Source: Brunzema et al. (2025).
     """
 
     PARTS = Parts(
-        acquisition=partial(ConfidenceBound, beta=LOG_TIME), keep=partial(EventTrigger, delta=0.1)
+        acquisition=partial(ConfidenceBound, beta=LOG_TIME),
+        keep=partial(EventTrigger, delta=0.1, longest=None),
     )
     keep: EventTrigger
 

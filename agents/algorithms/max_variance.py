@@ -3,7 +3,8 @@
 Paper: srinivas2010, eq. (4).
 Assumes: nothing beyond the model; rewards have no effect.
 Departures: those of `GPAgent`. In coefficient space, the computed variances of arms with equal
-variance may differ by rounding.
+variance may differ by rounding. With the largest posterior mean as the recommendation it is MVR
+(Vakili, Bouziani, Jalali, Bernacchia and Shiu 2021).
 """
 
 from gpbandits_env.agents.acquisitions import Variance

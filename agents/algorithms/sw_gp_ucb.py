@@ -3,7 +3,8 @@
 Paper: Zhou and Shroff (2021), "No-Regret Algorithms for Time-Varying Bayesian Optimization"; it
 complements the two algorithms of bogunovic2016.
 Assumes: what GP-UCB assumes, within the window.
-Departures: 1. by default beta_t is that of the experiments of bogunovic2016.
+Departures: 1. by default beta_t is that of the experiments of bogunovic2016; 2. the window of 50
+rounds is this library's; the paper's follows from the variation of the function, which is unknown.
 """
 
 from functools import partial

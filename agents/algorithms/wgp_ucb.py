@@ -1,12 +1,13 @@
 """WGP-UCB: GP-UCB under weighted GP regression, in which old observations count less.
 
 Paper: Deng, Zhou, Kim, Tewari, Gupta and Shroff (2022), "Weighted Gaussian Process Bandits for
-Non-stationary Environments", Section 3; rebuilt from memory, without the paper at hand.
+Non-stationary Environments", Section 3. The posterior is that of the code of a co-author (Hong, Li
+and Tewari 2023, `gpucb_discount`).
 Assumes: a function of bounded norm in an RKHS whose total variation over the horizon is limited.
-Departures: 1. the weights are gamma^(-t) with the regularizer lambda_t = s^2 gamma^(-t), and gamma
-is a constant instead of a function of the variation, which is unknown; 2. beta_t is that of
-bogunovic2016; 3. the posterior is exact, where the paper approximates the kernel; 4. in a box it
-chooses among candidate points.
+Departures: 1. gamma is a constant instead of a function of the variation, which is unknown: 0.98,
+where that code has 0.9996 for 10,000 rounds; 2. beta_t is that of bogunovic2016; 3. in a box it
+chooses among candidate points. The width of the paper's theorems holds for one round, not for all
+at once; with delta / T in place of delta it does (Wu 2026).
 """
 
 from functools import partial

@@ -46,7 +46,10 @@ VARIANTS = {
     "lb-gp-ucb": [{"epsilon": 0.1, "compress": 0.05}, {**NYSTROM, "window": 3}],
     "r-gp-ucb": [{"reset_every": 3}],
     "sw-gp-ucb": [{"window": 3}],
-    "et-gp-ucb": [{"delta": 0.9, "learn": QUICK_LEARN}, {**NYSTROM, "compress": 0.05}],
+    "et-gp-ucb": [
+        {"delta": 0.9, "longest": 5, "learn": QUICK_LEARN},
+        {**NYSTROM, "compress": 0.05},
+    ],
     "wgp-ucb": [{"discount": 0.7, "learn": QUICK_LEARN}, {"compress": 0.05}],
     "bma-gp-ucb": [{"epsilons": [0.0, 0.2], "trigger": 1.0, "learn": QUICK_LEARN}],
     "tv-gp-ucb": [{"learn_every": 4, "learn_window": 6}, {"batch": "ts-rsr"}],
