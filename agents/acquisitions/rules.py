@@ -124,7 +124,10 @@ class ConfidenceBound(AcquisitionRule):
         return self._betas[i]
 
     def at(self, now: Round) -> Acquisition:
-        return UCB(self.beta(now.t, now.posterior.information_gain))  # eq. (6)
+        beta = self.beta(now.t, now.posterior.information_gain)
+        if excess := self._factor * self.schedule.excess:
+            beta = max(0.0, beta + excess * (now.rng.standard_exponential() - 1.0))
+        return UCB(beta)  # eq. (6)
 
 
 @dataclass(frozen=True)

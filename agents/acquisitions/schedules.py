@@ -35,7 +35,7 @@ CHECKS: Mapping[str, Callable[[Any, str], object]] = {
     "delta": probability,
     **dict.fromkeys(("a", "b", "r", "c2"), positive),
     **dict.fromkeys(
-        ("scale", "value", "c1", "norm_bound", "gamma", "corruption", "misfit"),
+        ("scale", "shift", "value", "c1", "norm_bound", "gamma", "corruption", "misfit"),
         partial(positive, zero=True),
     ),
     **dict.fromkeys(("arms", "dim"), whole),
@@ -56,6 +56,14 @@ class Schedule(ABC):
     """
 
     needs_gain: ClassVar[bool] = False
+
+    @property
+    def excess(self) -> float:
+        """The mean of what is drawn anew in each round, by an exponential law, as part of beta_t.
+
+        `__call__` gives the mean of beta_t.
+        """
+        return 0.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -313,6 +321,41 @@ class Robust(Schedule):
         if noise_var == 0.0:
             raise InvalidInput("the beta schedule 'robust' needs a noise_var above 0")
         return replace(self, base=schedule_for(self.base, problem, arms), noise_var=noise_var)
+
+
+@SCHEDULES.register("randomised")
+@dataclass(frozen=True)
+class Randomised(Schedule):
+    r"""A level that is drawn in each round and does not grow: that of IRGP-UCB.
+
+    .. math:: \beta_t = s + E_t, \quad s = 2 \log(|D| / 2), \quad E_t \sim Exp(\text{mean } 2)
+
+    It has the distribution for which the largest bound is in expectation at least the maximum of f,
+    so that the Bayesian regret has no factor log T. The agent's generator draws once per round.
+
+    Args:
+        arms: |D|; by default that of the problem. In a box it needs ``shift``.
+        shift: s, instead of 2 log(|D| / 2).
+        scale: a factor, at least 0.
+    Source: Takeno, Inatsu and Karasuyama (2023), IRGP-UCB; the constants are derived anew.
+    """
+
+    arms: int | None = None
+    shift: float | None = None
+    scale: float = 1.0
+
+    @property
+    def excess(self) -> float:
+        return 2.0 * self.scale
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        shift = self.shift
+        if shift is None:
+            shift = max(0.0, 2.0 * float(np.log(_known(self.arms, "arms") / 2.0)))
+        return np.full(np.shape(t), self.scale * (shift + 2.0))
+
+    def filled(self, problem: Problem, arms: int | None) -> Self:
+        return replace(self, arms=arms) if self.arms is None else self
 
 
 def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:

@@ -169,7 +169,7 @@ def test_a_schedule_of_your_own():
 
 def test_every_type_is_known_from_the_start():
     """Whatever else has been imported: all are defined in the module of the registry."""
-    known = ["constant", "continuous", "finite", "log", "rkhs", "robust"]
+    known = ["constant", "continuous", "finite", "log", "randomised", "rkhs", "robust"]
     known += ["srinivas2010", "subspaces"]
     assert sorted(SCHEDULES.members) == known
     assert {cls.__module__ for cls in SCHEDULES.members.values()} == {LogTime.__module__}
@@ -221,3 +221,34 @@ def test_replays_rgp_ucb_and_ec_gp_ucb():
         reward = np.sin(5 * problem.domain.coordinates[action, 0]) + 0.2 * rng.normal(size=1)
         x.append(int(action[0])), y.append(float(reward[0]))
         agent.tell(action, reward)
+
+
+def test_replays_irgp_ucb():
+    """beta_t = 2 log(|D| / 2) + E_t with one exponential draw of mean 2 per round."""
+    assert schedule_for({"type": "randomised", "arms": 400}, ARMS, 35)(3) == pytest.approx(
+        12.5966347331
+    )
+    problem = Problem(Arms.grid(25), Matern32(0.2), 0.04)
+    k, x, y = problem.kernel(*[problem.domain.coordinates] * 2), [], []
+    agent = agents.make("gp-ucb", problem, seed=7, beta={"type": "randomised"})
+    rng, noise = np.random.default_rng(7), np.random.default_rng(5)
+    levels = []
+    for _ in range(30):
+        gram = k[np.ix_(x, x)] + 0.04 * np.eye(len(x))
+        mean = k[:, x] @ np.linalg.solve(gram, y) if x else np.zeros(25)
+        var = np.diag(k) - (np.sum(k[:, x] * np.linalg.solve(gram, k[x]).T, 1) if x else 0.0)
+        levels.append(2 * np.log(25 / 2) + 2 * rng.standard_exponential())
+        score = mean + np.sqrt(levels[-1] * var)
+        action = agent.ask()
+        assert score[action[0]] == pytest.approx(score.max(), abs=1e-8)
+        reward = np.sin(5 * problem.domain.coordinates[action, 0]) + 0.2 * noise.normal(size=1)
+        x.append(int(action[0])), y.append(float(reward[0]))
+        agent.tell(action, reward)
+    assert np.ptp(levels) > 1.0
+
+
+def test_a_randomised_level_in_a_box_needs_a_shift():
+    with pytest.raises(InvalidInput, match="arms"):
+        schedule_for({"type": "randomised"}, BOX, None)
+    given = {"type": "randomised", "shift": 1.0, "scale": 0.5}
+    assert schedule_for(given, BOX, None)(4) == 1.5
