@@ -39,6 +39,7 @@ AGENTS = {
     "et-gp-ucb": "algorithms.et_gp_ucb:ETGPUCB",
     "wgp-ucb": "algorithms.wgp_ucb:WGPUCB",
     "ui-tvbo": "algorithms.ui_tvbo:UITVBO",
+    "w-dbo": "algorithms.w_dbo:WDBO",
     "bma-gp-ucb": "algorithms.bma_gp_ucb:BMAGPUCB",
     "rexp3": "algorithms.rexp3:RExp3",
     "genie": "algorithms.genie:Genie",

@@ -1,0 +1,124 @@
+"""W-DBO: the criterion against its reference values, and every choice and removal re-derived."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from scipy.special import gamma, kv
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.agents.algorithms.w_dbo import future, staleness
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.temporal import Matern32Time
+
+X = np.array([[0.1, 0.2], [0.4, 0.9], [0.8, 0.3], [0.5, 0.5]])
+Y, TIMES = np.array([0.5, -1.0, 0.3, 0.9]), np.array([0.1, 0.4, 0.6, 0.9])
+ELL, TIME = 0.3, Matern32Time(0.4)
+
+
+def squared_exponential(r):
+    return np.pi * ELL**2 * np.exp(-(r**2) / (4 * ELL**2))
+
+
+def matern52(r):
+    nu, a = 2.5, np.sqrt(5.0) / ELL
+    order, r = 2 * nu + 1, np.maximum(r, 1e-9)
+    front = 2 ** (2 - 2 * nu) * np.pi * gamma(nu + 1) ** 2 / (gamma(2 * nu + 2) * gamma(nu) ** 2)
+    return front * a ** (2 * nu - 1) * r**order * kv(order, a * r)
+
+
+# In the plane the integral over space has a closed form; the variance is 0.8, the noise 0.1.
+REFERENCE = [
+    (Matern52, matern52, [0.05982107, 0.20751288, 0.23811972, 0.93385962]),
+    (SquaredExponential, squared_exponential, [0.05928692, 0.20489942, 0.23431443, 0.93578768]),
+]
+
+
+@pytest.mark.parametrize(("kind", "integral", "expected"), REFERENCE)
+def test_staleness_has_the_reference_values(kind, integral, expected):
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    overlap = np.minimum(1.0, integral(distances)) * future(TIME, TIMES, 1.0)
+    gram = kind(ELL, variance=0.8)(X, X) * TIME(TIMES, TIMES) + 0.1 * np.eye(4)
+    np.testing.assert_allclose(staleness(gram, Y, overlap), expected, atol=1e-8)
+
+
+def test_staleness_is_the_distance_of_posteriors_with_and_without():
+    """One inversion per observation, and the integral over time by quadrature."""
+    rng = np.random.default_rng(0)
+    x, y, times = rng.random((7, 2)), rng.standard_normal(7), np.sort(rng.random(7))
+    kernel, arms, now = Matern52(0.4), rng.random((9, 2)), 1.2
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    later = now + 4.0 * (nodes + 1.0)
+    in_time = (TIME(later, times).T * weights * 4.0) @ TIME(later, times)
+    space = kernel(x, arms)
+    overlap = space @ space.T / len(arms) * in_time
+    gram = kernel(x, x) * TIME(times, times) + 0.1 * np.eye(7)
+    inverse = np.linalg.inv(gram)
+    expected = []
+    for i in range(7):
+        others = np.delete(np.arange(7), i)
+        without = np.zeros((7, 7))
+        without[np.ix_(others, others)] = np.linalg.inv(gram[np.ix_(others, others)])
+        w, m = (inverse - without) @ y, inverse - without
+        expected.append(w @ overlap @ w + np.sum(m * overlap))
+    a = inverse @ y
+    expected = np.sqrt(np.array(expected) / (a @ overlap @ a + np.sum(inverse * overlap)))
+    found = staleness(gram, y, space @ space.T / len(arms) * future(TIME, times, now))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("clock", [None, {"thinking": [0.2, 0.05], "evaluation": 0.5}])
+@pytest.mark.parametrize("batch_size", [1, 2])
+def test_replays_its_choices_and_removals(clock, batch_size):
+    drift = {"type": "temporal", "kernel": {"type": "matern32", "lengthscale": 8.0}}
+    more = {"batch_size": batch_size, "noise_var": 0.04}
+    env = gym.make("gpbandits/Drifting-v0", grid=[5, 5], drift=drift, clock=clock, **more)
+    agent = agents.make("w-dbo", env, seed=0, batch="hallucinate", alpha=0.5)
+    problem = env.unwrapped.problem
+    points, kernel, time = problem.domain.coordinates, problem.kernel, Matern32Time(8.0)
+    rate, space = np.sqrt(3.0) / 8.0, kernel(points, points)
+    arms, rewards, times = (np.empty(0, int), np.empty(0), np.empty(0))
+    kept, budget, checked, now = np.empty(0, int), 1.0, 0.0, 0.0
+    observation, _ = env.reset(seed=3)
+    for t in range(40):
+        chosen = np.atleast_1d(agent.ask())
+        known = len(kept)
+        for i, arm in enumerate(chosen):
+            at, when = np.append(arms[kept], chosen[:i]), np.append(times[kept], np.full(i, now))
+            gram = space[np.ix_(at, at)] * time(when, when) + 0.04 * np.eye(len(at))
+            cross = space[:, at] * time(np.array([now]), when)
+            weights = np.linalg.solve(gram, cross.T) if len(at) else np.empty((0, 25))
+            var = np.diag(space) - np.sum(cross * weights.T, axis=1)
+            before = np.linalg.solve(gram[:known, :known], rewards[kept]) if known else np.empty(0)
+            beta = 0.2 * 2 * np.log(2 * max(known, 1))
+            score = cross[:, :known] @ before + np.sqrt(beta * np.maximum(var, 0.0))
+            assert score[arm] == pytest.approx(score.max(), abs=1e-8)
+        observation, *_ = env.step(chosen)
+        agent.observe(observation)
+        read, now = observation["time"] if clock else (float(t), t + 1.0)
+        kept = np.append(kept, len(arms) + np.arange(batch_size))
+        arms, rewards = np.append(arms, chosen), np.append(rewards, observation["rewards"])
+        times = np.append(times, np.full(batch_size, read))
+        budget, checked = budget * 1.5 ** ((now - checked) / 8.0), now
+        while len(kept) > 2:
+            at, when = arms[kept], times[kept]
+            gram = space[np.ix_(at, at)] * time(when, when) + 0.04 * np.eye(len(at))
+            p, q = rate * (now - when)[:, None], rate * (now - when)
+            over = np.exp(-p - q) * ((1 + p) * (1 + q) / 2 + (2 + p + q) / 4 + 0.25) / rate
+            stale = staleness(gram, rewards[kept], space[at] @ space[at].T / 25 * over)
+            i = int(stale.argmin())
+            if 1.0 + stale[i] >= budget:
+                break
+            budget, kept = budget / (1.0 + stale[i]), np.delete(kept, i)
+        np.testing.assert_array_equal(np.flatnonzero(agent.keep.usable(agent.data)), kept)
+        assert agent.keep.budget == pytest.approx(budget)
+    assert 2 < len(kept) < len(arms)
+
+
+def test_another_kernel_in_time_is_an_error():
+    env = gym.make("gpbandits/MarkovGP-v0", grid=5)
+    with pytest.raises(InvalidInput, match="Matern 3/2"):
+        agents.make("w-dbo", env, seed=0, temporal={"type": "periodic", "period": 5.0})
+    with pytest.raises(InvalidInput, match="leave out"):
+        agents.make("w-dbo", env, seed=0, window=5)
