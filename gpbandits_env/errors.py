@@ -84,13 +84,19 @@ def shown(value: object) -> str:
 
 
 def unknown(
-    kind: str, name: object, known: Iterable[str], hint: str = "", meant: str | None = None
+    kind: str,
+    name: object,
+    known: Iterable[str],
+    hint: str = "",
+    meant: str | None = None,
+    more: str = "",
 ) -> UnknownName:
     """The error for a name that is not one of the known ones, with the nearest of these.
 
-    ``hint`` says how to list them; ``meant`` is compared with them, if it differs from ``name``.
+    ``hint`` says how to list them; ``meant`` is compared with them, if it differs from ``name``;
+    ``more`` is what may be given instead of a known name.
     """
-    return UnknownName(f"no {kind} named {shown(name)}{_nearest(meant or name, known, hint)}")
+    return UnknownName(f"no {kind} named {shown(name)}{_nearest(meant or name, known, hint, more)}")
 
 
 def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
@@ -109,7 +115,7 @@ def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
 FEW = 8
 
 
-def _nearest(name: object, known: Iterable[str], hint: str = "") -> str:
+def _nearest(name: object, known: Iterable[str], hint: str = "", more: str = "") -> str:
     """The known names that resemble ``name``; the hint, or all known names if they are few."""
     names = sorted(known)
     lower = {one.lower(): one for one in names}
@@ -119,10 +125,11 @@ def _nearest(name: object, known: Iterable[str], hint: str = "") -> str:
     guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
     if hint:
         return f"{guess} ({hint})"
+    also = [more] if more else []
     if len(names) <= FEW:
-        return f"{guess} (known: {', '.join(names)})"
+        return f"{guess} (known: {', '.join([*names, *also])})"
     five = [lower[one] for one in get_close_matches(word, lower, n=5, cutoff=0.0)]
-    return f"{guess} (the nearest of {len(names)}: {', '.join(five)})"
+    return f"{guess} (the nearest of {len(names)}: {', '.join([*five, *also])})"
 
 
 def one_of(word: object, known: Iterable[str], kind: str, hint: str = "") -> str:

@@ -226,8 +226,8 @@ class Family(Generic[T]):
                 return self.members[name]
             if ":" in name and self.base is not None:
                 return class_named(name, self.base, self.kind)
-        own = ["your own as module:Class"] if self.base is not None else []
-        raise unknown(self.kind, name, [*self.members, *own])
+        own = "" if self.base is None else "your own as module:Class"
+        raise unknown(self.kind, name, self.members, more=own)
 
     def _holds(self, value: object) -> TypeGuard[T]:
         own = self.base is not None and isinstance(value, self.base)

@@ -40,7 +40,7 @@ AGENTS = {
     INK: "random",
     INDIGO: "genie bkb-ucb bucb dropout-ucb",
     WINE: "rexp3 bkb-ei ts-rsr hesbo",
-    BROWN: "wgp-ucb bkb-mpi sp botorch",
+    BROWN: "wgp-ucb w-dbo bkb-mpi sp botorch",
 }
 OF_AGENT = {name: colour for colour, names in AGENTS.items() for name in names.split()}
 # An agent of the user's own takes one of these by its name, for they are rare above.

@@ -57,7 +57,7 @@ def test_five_thousand_dimensions_play():
 @pytest.mark.parametrize(
     ("kwargs", "says"),
     [
-        ({"function": "gp"}, "ackley"),
+        ({"function": "akley"}, "did you mean 'ackley'"),
         ({"dims": 3}, "dim"),
         ({"motion": {"type": "orbital"}}, "orbit"),
         ({"function": "camelback", "active": 3}, "2 dimensions"),

@@ -50,6 +50,7 @@ VARIANTS = {
         {"delta": 0.9, "longest": 5, "learn": QUICK_LEARN},
         {**NYSTROM, "compress": 0.05},
     ],
+    "w-dbo": [{"alpha": 1.0, "batch": "hallucinate", "learn": QUICK_LEARN}, {"compress": 0.05}],
     "wgp-ucb": [{"discount": 0.7, "learn": QUICK_LEARN}, {"compress": 0.05}],
     "bma-gp-ucb": [{"epsilons": [0.0, 0.2], "trigger": 1.0, "learn": QUICK_LEARN}],
     "tv-gp-ucb": [{"learn_every": 4, "learn_window": 6}, {"batch": "ts-rsr"}],
@@ -97,7 +98,7 @@ PLACES = [("grid", 1), ("arms", 4), ("candidates", 4), ("box", 1), ("box", 3)]
 ARMS_ONLY = {"genie"}
 BOX_ONLY = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre", "turbo"}
 # Those whose posterior needs arms, so that they choose among candidates in a box.
-ON_CANDIDATES = {"wgp-ucb", "ui-tvbo", "bma-gp-ucb"}
+ON_CANDIDATES = {"wgp-ucb", "ui-tvbo", "bma-gp-ucb", "w-dbo"}
 # What else an agent needs to be told of an environment that tells little.
 NEEDED = {
     "tv-gp-ucb": {"epsilon": 0.05},

@@ -28,7 +28,16 @@ BOX: dict[str, Any] = {
 PLANE: dict[str, Any] = {**BOX, "box": [[0.0, 0.0], [1.0, 1.0]]}
 # Agents that are made for functions that drift.
 DRIFTING = (
-    *("tv-gp-ucb", "r-gp-ucb", "sw-gp-ucb", "et-gp-ucb", "wgp-ucb", "bma-gp-ucb", "ui-tvbo"),
+    *(
+        "tv-gp-ucb",
+        "r-gp-ucb",
+        "sw-gp-ucb",
+        "et-gp-ucb",
+        "wgp-ucb",
+        "bma-gp-ucb",
+        "ui-tvbo",
+        "w-dbo",
+    ),
     *("rexp3", "genie"),
 )
 

@@ -153,7 +153,7 @@ def test_one_point_is_a_point(given, points):
     ("given", "meant"),
     [
         ({"n_trials": 20}, "no argument of maximize named 'n_trials'; did you mean 'n_calls'[?]"),
-        ({"random_state": 0}, "did you mean 'seed'[?] [(]arguments: fun, bounds, agent, n_calls"),
+        ({"random_state": 0}, "did you mean 'seed'[?] [(]the nearest of"),
         ({"acq_func": "EI"}, "did you mean 'agent'[?]"),
         ({"agent": "EI"}, "did you mean 'ei'[?]"),
         ({"margn": 0.1}, "did you mean 'margin'"),
