@@ -88,7 +88,7 @@ class Relevance(Masked):
         kernel, temporal = posterior.kernel, posterior.temporal
         self.budget *= (1.0 + self.alpha) ** ((now - self.checked) / temporal.lengthscale)
         self.checked = now
-        rows = np.flatnonzero(self.usable(data))
+        rows = data.numbers(self.usable(data))
         if len(rows) <= FEWEST:
             return
         points, times = posterior.domain.points(data.points[rows]), data.times[rows]
