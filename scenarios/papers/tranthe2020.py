@@ -130,21 +130,8 @@ ADDED = {
 }
 
 
-# The agents above 20 dimensions: MS-UCB, those of the public code, and random search.
-CHEAP = ("ms-ucb", "rembo", "hesbo", "random")
-COSTLY = (
-    "GP-UCB, DropoutUCB, LineBO and SRE are not run: a trial of each with 10 D starts takes from a "
-    "quarter of a minute to a minute",
-)
-
-
 def _agents(dim: int) -> tuple[AgentEntry, ...]:
-    agents = (ms_ucb(dim, note="d = 5, N0 = 1, alpha = 0"), *rivals(dim))
-    return tuple(e for e in agents if dim == DIMENSIONS[0] or e.label in CHEAP)
-
-
-def _departures(dim: int) -> tuple[str, ...]:
-    return DEPARTURES if dim == DIMENSIONS[0] else (*DEPARTURES, *COSTLY)
+    return (ms_ucb(dim, note="d = 5, N0 = 1, alpha = 0"), *rivals(dim))
 
 
 def _panel(function: str, dim: int) -> Scenario:
@@ -157,7 +144,6 @@ def _panel(function: str, dim: int) -> Scenario:
         f"{function}-{dim}",
         _agents(dim),
         title=f"{function} in {dim} dimensions",
-        departures=_departures(dim),
         env_kwargs=_function(function, dim),
         choices=(*CHOICES, *ADDED.get(function, ())),
         alternatives=own_units,
@@ -175,7 +161,6 @@ def _shifted(function: str, dim: int) -> Scenario:
     return _scenario(
         f"{function}-{dim}@shifted",
         _agents(dim),
-        departures=_departures(dim),
         title=f"{function} in {dim} dimensions, the maximum at a point drawn anew in every trial",
         env_kwargs=_function(function, dim, shift=True),
     )
