@@ -52,7 +52,7 @@ def agents(check, turned):
     if name in ("better", "best"):
         return (large, dict.fromkeys(others, small), label) if turned else (small, others, label)
     if name == "level":
-        if check.factor < 1.0:  # such as "at most half"
+        if (check.factor or 1.0) < 1.0:  # such as "at most half"
             equal = 0.9 * check.factor * equal
         return (large if turned else equal), dict.fromkeys(others, small), label
     if name == "published":
