@@ -104,11 +104,12 @@ class ConfidenceBound(AcquisitionRule):
 
     def __init__(self, beta: Beta, *, rho: float = 1.0) -> None:
         self._beta, self._factor = beta, positive(rho, "rho") ** 2
-        self._block, self._betas = -1, [0.0]
+        self._block, self._betas, self._excess = -1, [0.0], 0.0
 
     def prepared(self, problem: Problem, arms: int | None) -> Self:
         rule = copy(self)
         rule.schedule = schedule_for(self._beta, problem, arms)
+        rule._excess = self._factor * rule.schedule.excess
         rule._block = -1
         return rule
 
@@ -125,8 +126,8 @@ class ConfidenceBound(AcquisitionRule):
 
     def at(self, now: Round) -> Acquisition:
         beta = self.beta(now.t, now.posterior.information_gain)
-        if excess := self._factor * self.schedule.excess:
-            beta = max(0.0, beta + excess * (now.rng.standard_exponential() - 1.0))
+        if self._excess:
+            beta = max(0.0, beta + self._excess * (now.rng.standard_exponential() - 1.0))
         return UCB(beta)  # eq. (6)
 
 

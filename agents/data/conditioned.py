@@ -193,7 +193,7 @@ class Conditioned:
         every = every[np.argsort(times[every], kind="stable")]
         if self.posterior.ages:
             return every
-        age = 2.0 * math.log(GONE) / math.log(1.0 - epsilon) if epsilon < 1.0 else 0.0
+        age = 2.0 * math.log(GONE) / math.log1p(-epsilon) if epsilon < 1.0 else 0.0
         return every[times[every] >= time - 1.0 - age]
 
     def _hold(self, rows: Rows) -> bool:

@@ -238,3 +238,13 @@ def test_prior_data_after_a_reset_bring_no_discarded_round_back():
     again.restore(agent.snapshot())
     for one in (agent, again):
         assert one._pending_points().tolist() == [5]
+
+
+def test_a_drift_too_slow_to_be_told_from_none_is_conditioned_anew():
+    still, slow = (agents.make("gp-ucb", PROBLEM, seed=0, epsilon=e) for e in (0.0, 1e-20))
+    for agent in (still, slow):
+        agent.tell([0], [1.0])
+        agent.expect([1])
+        agent.tell([2], [0.5])
+        agent.tell_late([1], [0.3])
+    np.testing.assert_allclose(slow.belief(), still.belief(), atol=1e-12)
