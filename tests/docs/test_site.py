@@ -134,12 +134,16 @@ def test_every_page_of_the_manual_is_in_the_site(site, root):
 def test_each_claim_is_a_row_and_unfolds_to_all_its_parts(site, papers):
     everything = read(site, "claims.html")
     for group in registry.GROUPS:
-        page = read(site, f"papers/{group}.html")
+        page, parts = (read(site, f"papers/{group}{end}.html") for end in ("", "-parts"))
+        assert "<summary>Table of" not in page  # no table is folded
         for claim, main, others in papers.verdicts(group):
             short = claim.id.partition("/")[2]
             assert f'href="papers/{group}.html#{short}"' in everything
-            assert f'href="#{short}"' in page
-            folded = page.partition(f"<summary>{short}: {main.verdict}</summary>")[2]
+            row = page.partition(f'href="{group}-parts.html#{short}" id="{short}"')[2]
+            assert f"<td>{main.verdict}</td>" in re.sub(
+                r"</?strong>", "", row.partition("</tr>")[0]
+            )
+            folded = parts.partition(f"<summary>{short}: {main.verdict}</summary>")[2]
             folded = folded.partition("</details>")[0]
             assert f'id="{short}"' in folded
             assert f"gpbandits claims {claim.id}" in re.sub(r"<[^>]+>", "", folded)
@@ -155,6 +159,8 @@ def test_a_paper_has_its_figures_and_folds_its_readings_and_errata(site, root):
         figures = ['id="figures"'] if kept else []  # of scenarios that were run
         order = ['id="claims"', *figures, 'id="what-the-paper-leaves-open"', 'id="errata"']
         assert sorted(order, key=page.index) == order
+        assert 'id="why-results-may-differ"' not in page
+        assert 'id="why-results-may-differ"' in read(site, f"papers/{group}-parts.html")
         text = html.unescape(re.sub(r"<[^>]+>", "", page))
         assert all(reading.name in text for reading in of.readings)
         assert all(e["should"].split("`")[0][:40] in text for e in of.errata)
@@ -175,13 +181,25 @@ def test_each_picture_that_is_kept_is_shown(site, root):
     assert {path.name for path in (root / "docs" / "results").iterdir()} <= shown
 
 
-def test_a_page_of_a_paper_is_short_until_it_is_unfolded(papers, root):
+def first_page(papers, root, group):
+    frame = root / "docs" / "papers" / f"{group}.md"
+    return papers.page(group, frame.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("group", registry.GROUPS)
+def test_the_first_page_of_a_paper_has_at_most_300_lines_of_markdown(group, papers, root):
+    text = first_page(papers, root, group)
+    assert len(text.splitlines()) <= 300
+    rows = [line for line in text.splitlines() if f"({group}-parts.md#" in line and line[0] == "|"]
+    assert len(rows) == len(paper(group).claims)  # one line for each claim
+
+
+def test_the_first_page_of_a_paper_is_short_until_it_is_unfolded(papers, root):
     """Lines of 100 characters; a row of a table has as many as its longest cell of 40."""
     for group in registry.GROUPS:
-        frame = root / "docs" / "papers" / f"{group}.md"
-        text = (frame.read_text("utf-8") if frame.is_file() else "") + papers.page(group)
+        text = first_page(papers, root, group)
         text = re.sub(r"<details.*?</details>", "folded", text, flags=re.DOTALL)
-        text = re.sub(r"\]\(\S*\)|</?small>", "]", text)
+        text = re.sub(r"\]\(\S*\)", "]", text)
         lines = [
             max(-(-len(cell) // 40) for cell in line.split(" | ")) if line[:1] == "|" else
             -(-len(line) // 100)

@@ -1,4 +1,4 @@
-"""The pages of the papers and of their claims: verdicts, the numbers that decide, and all parts.
+"""The two pages of each paper: verdicts with the numbers that decide, and all parts of claims.
 
 `python tools/site/paper_pages.py` writes the table of the README, for readers of the checkout.
 """
@@ -23,7 +23,9 @@ TABLE = re.compile(r"(?<=<!-- claims -->\n\n).*?(?=\n*<!-- end -->)", re.DOTALL)
 HEAD = ["claims", "hold", "in part", "do not hold", "cannot be judged", "robust"]
 # Of an undecided claim the undecided parts are shown first, and of any other those that fail.
 FIRST = {VERDICTS[3]: (UNDECIDED, PART, FAILS, HOLDS)}
-NAMED = 3  # scenarios that a row names
+NAMED = 3  # scenarios that a claim names
+MAIN = 3  # figures on the first page of a paper
+MARKER = "<!-- the site puts the list here -->"
 COLOURS = ("#2e7d32", "#f9a825", "#c62828", "#9e9e9e")
 WIDE, HIGH = 120, 14
 STANDARD = {
@@ -52,11 +54,35 @@ def overview() -> str:
     return made.get_template("claims.md").render(head=HEAD, groups=registry.GROUPS)
 
 
-def page(group: str) -> str:
-    """The generated part of a paper's page."""
+def page(group: str, frame: str) -> str:
+    """The first page of a paper; what its file says after the marker is on the second page."""
+    return frame.partition(MARKER)[0] + _page("paper.md", group)
+
+
+def parts() -> dict[str, str]:
+    """The source of every second page: claims part by part, the main reading, other figures."""
+    return {f"papers/{group}-parts.md": _page("parts.md", group) for group in registry.GROUPS}
+
+
+def _page(template: str, group: str) -> str:
     _, *by_verdict, steady = counts(group)
-    found, of = verdicts(group), paper(group)
-    uses = Counter(id for claim, *_ in found for id in concerned(claim))
+    frame = (ROOT / "docs" / "papers" / f"{group}.md").read_text(encoding="utf-8")
+    return made.get_template(template).render(
+        group=group,
+        title=frame.partition("\n")[0].removeprefix("# "),
+        rest=frame.partition(MARKER)[2],
+        paper=paper(group),
+        found=verdicts(group),
+        steady=steady,
+        citation=" ".join(scenario_pages.citation(group)),
+        counted=", ".join(f"{v} {n}" for n, v in zip(by_verdict, VERDICTS, strict=True) if n),
+        pictures=_pictures(group, frame),
+    )
+
+
+def _pictures(group: str, frame: str) -> list[str]:
+    """The figures of a paper; those of the scenarios that most claims concern come first."""
+    uses = Counter(id for claim, *_ in verdicts(group) for id in concerned(claim))
     base = [id for id in registry.scenarios() if group_of(id) == group and "@" not in id]
     base.sort(key=lambda id: -uses[id])
     shown = [
@@ -66,19 +92,10 @@ def page(group: str) -> str:
     ]
     # Those of other readings stand on the pages of their scenarios, and others may in the frame.
     stems = {scenario_pages.plot_stem(id).name for id in registry.scenarios()}
-    frame = (ROOT / "docs" / "papers" / f"{group}.md").read_text(encoding="utf-8")
     for picture in sorted(scenario_pages.RESULTS.glob(f"{group}-*.png")):
         if picture.stem.removesuffix("-bounds") not in stems and picture.name not in frame:
             shown.append(f"![{picture.stem}](../results/{picture.name})")
-    return made.get_template("paper.md").render(
-        group=group,
-        paper=of,
-        found=found,
-        steady=steady,
-        citation=" ".join(scenario_pages.citation(group)),
-        counted=", ".join(f"{v} {n}" for n, v in zip(by_verdict, VERDICTS, strict=True) if n),
-        pictures=shown,
-    )
+    return shown
 
 
 def paragraphs(text: str) -> str:
@@ -200,7 +217,7 @@ def bar(group: str) -> str:
 made.filters |= {f.__name__: f for f in (paragraphs, where, figures)}
 made.filters["bold"] = lambda verdict: f"**{verdict}**" if verdict == VERDICTS[2] else verdict
 made.globals |= {f.__name__: f for f in (counts, verdicts, judge.robust, bar, deciding, commands)}
-made.globals |= {"plotted": plotted, "changes": changes, "not_run": not_run}
+made.globals |= {"plotted": plotted, "changes": changes, "not_run": not_run, "MAIN": MAIN}
 
 if __name__ == "__main__":
     readme = ROOT / "README.md"

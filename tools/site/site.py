@@ -6,7 +6,6 @@ in docs/ appears in the next build; no list has to be extended here.
 
 import re
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import agent_pages
@@ -49,14 +48,13 @@ MARKED = {
     "leaderboard.md": leaderboard_page.leaderboard,
     "scenarios.md": scenario_pages.overview,
     "claims.md": paper_pages.overview,
-    **{f"papers/{group}.md": partial(paper_pages.page, group) for group in registry.GROUPS},
     API: api_pages.overview,
 }
 # Longer tables are folded, except on pages that are such a table.
 MOST_ROWS = 24
-OPEN = ("agents.md", "scenarios.md", "api/")
+OPEN = ("agents.md", "scenarios.md", "api/", "papers/")
 TABLE = re.compile(r"<details.*?</details>|<table>.*?</table>", re.DOTALL)
-MARKER = "<!-- the site puts the list here -->"
+PAPERS = {f"papers/{group}.md": group for group in registry.GROUPS}
 
 
 @event_priority(100)
@@ -75,9 +73,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     sources = {file.src_uri for file in files.documentation_pages()}
     agents, environments, api = agent_pages.pages(), environment_pages.pages(), api_pages.pages()
     scenarios, results = scenario_pages.pages(), scenario_pages.results()
+    parts = paper_pages.parts()
     notebooks = notebook_pages.pages()
     changes = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
-    text = agents | environments | scenarios | results | api | notebooks | changes
+    text = agents | environments | scenarios | results | parts | api | notebooks
+    text |= changes
     pictures = environment_pages.pictures() | agent_pictures.pictures() | page_pictures.pictures()
     pictures |= leaderboard_page.pictures()
     for uri, content in (text | pictures).items():
@@ -87,10 +87,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
     own["Environments"].append({"One by one": list(environments)})
     own["Agents"].append({"One by one": list(agents)})
-    papers = [f"papers/{group}.md" for group in registry.GROUPS]
-    own["Studies"].insert(6, {"Paper by paper": papers})
-    own["Studies"] += [{"All means": list(results)}, *scenario_pages.by_paper(scenarios)]
-    placed = {p for names in (*SECTIONS.values(), FRONT, LAST, papers, (API,)) for p in names}
+    own["Studies"].insert(6, {"Paper by paper": list(PAPERS)})
+    own["Studies"] += [{"All parts of claims": list(parts)}, {"All means": list(results)}]
+    own["Studies"] += scenario_pages.by_paper(scenarios)
+    placed = {p for names in (*SECTIONS.values(), FRONT, LAST, PAPERS, (API,)) for p in names}
     config.nav = [
         {"Home": FRONT[0]},
         FRONT[1],
@@ -109,9 +109,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = kept_numbers.filled(notebook_pages.linked(markdown))
     markdown = page_pictures.with_picture(uri, markdown)
     page.meta.setdefault("search", {"boost": _weight(uri)})
-    if uri in MARKED:
-        assert MARKER in markdown, f"{uri} has no place for its list"
-        return markdown.replace(MARKER, MARKED[uri]())
+    if uri in MARKED or uri in PAPERS:
+        assert paper_pages.MARKER in markdown, f"{uri} has no place for its list"
+        if uri in PAPERS:
+            return paper_pages.page(PAPERS[uri], markdown)
+        return markdown.replace(paper_pages.MARKER, MARKED[uri]())
     return agent_pages.with_table(markdown, linked=True) if uri == "agents.md" else markdown
 
 
@@ -119,7 +121,8 @@ def _weight(uri: str) -> float:
     """The weight of a page in the search: guides first, then single pages, then the reference."""
     if "/" not in uri and uri != "changelog.md":
         return 4.0
-    return 0.5 if uri.startswith(("api/", "results/")) or uri == "changelog.md" else 1.0
+    last = uri.startswith(("api/", "results/")) or uri.endswith(("changelog.md", "-parts.md"))
+    return 0.5 if last else 1.0
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
