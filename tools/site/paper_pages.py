@@ -70,7 +70,7 @@ def _page(template: str, group: str) -> str:
     return made.get_template(template).render(
         group=group,
         title=frame.partition("\n")[0].removeprefix("# "),
-        rest=frame.partition(MARKER)[2],
+        rest=frame.partition(MARKER)[2].strip(),
         paper=paper(group),
         found=verdicts(group),
         steady=steady,
