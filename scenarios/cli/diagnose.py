@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -13,7 +14,11 @@ from gpbandits_env.gp.learning import diagnose as judge
 from gpbandits_env.rewards.datasets import hours, read_table
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
+from gpbandits_env.scenarios.study.files import toml_value
 from gpbandits_env.scenarios.study.tuning import tune as learn
+
+# The agent whose setting a recommended model is; GP-UCB for the others.
+AGENT_FOR = {"epsilon": "tv-gp-ucb", "reset_every": "r-gp-ucb"}
 
 
 @click.command()
@@ -43,8 +48,8 @@ def diagnose(
 
     FILE is a CSV file with one row per time and one column per arm. Its first line may contain the
     names of the columns. Its first column may contain dates; epsilon is then per hour, or per
-    minute or second if rows follow each other faster. Without times it is per row. Empty cells are
-    gaps. Commas, semicolons or tabs separate the cells.
+    minute or second if rows follow each other faster, and also per row, because environments count
+    rows. Empty cells are gaps. Commas, semicolons or tabs separate the cells.
 
     \b
     Examples:
@@ -76,10 +81,10 @@ def in_unit(times: Array) -> tuple[Array, str]:
 
 def table(found: Diagnosis, unit: str) -> str:
     """The result of `diagnose` in a unit of time, as a table for a terminal."""
-    low, high = found.interval
     lines = [
         f"{found.rows[0]} rows to learn from, {found.rows[1]} to test on",
-        f"epsilon    {found.epsilon:.4g} per {unit} (95% interval {low:.4g} to {high:.4g})",
+        f"epsilon    {_interval(found.epsilon, *found.interval, unit)}",
+        *([] if unit == "row" else [f"           {_interval(*found.per_row, 'row')}"]),
         *([f"           {found.unknown}"] if found.unknown else []),
         f"noise_var  {found.noise_var:.4g}",
         "",
@@ -92,7 +97,40 @@ def table(found: Diagnosis, unit: str) -> str:
         )
     kernels = {m.name: m.temporal for m in found.models if m.temporal is not None}
     lines += ["", *(f"  {name}: temporal={kernel}" for name, kernel in kernels.items())]
-    return "\n".join([*lines, "", f"recommended: {found.recommended}, because {found.reason}"])
+    lines += ["", f"recommended: {found.recommended}, because {found.reason}"]
+    return "\n".join([*lines, *_use(found, unit)])
+
+
+def _interval(epsilon: float, low: float, high: float, unit: str) -> str:
+    return f"{epsilon:.4g} per {unit} (95% interval {low:.4g} to {high:.4g})"
+
+
+def _use(found: Diagnosis, unit: str) -> list[str]:
+    """The lines to type for the recommended model: in rounds, and in units of time."""
+    (model,) = (m for m in found.models if m.name == found.recommended)
+    settings = _short(model.settings)
+    agent = AGENT_FOR.get(next(iter(settings), ""), "gp-ucb")
+    given = "".join(f", {key}={value!r}" for key, value in settings.items())
+    lines = [
+        "where a round is a row (Replay-v0):",
+        f'  Python  agents.make("{agent}", env{given})',
+        f'  TOML    agent = "{agent}"',
+        f"          settings = {toml_value(settings)}",
+    ]
+    timed = {"epsilon": model.epsilon} if "epsilon" in settings else {"temporal": model.temporal}
+    if unit == "row" or not settings or "reset_every" in settings:
+        return lines
+    ((key, value),) = _short(timed).items()
+    return [*lines, f"with time stamps, or a clock (its unit: one {unit}):", f"  {key}={value!r}"]
+
+
+def _short(value: Any) -> Any:
+    """Plain data whose numbers have the digits that a person types."""
+    if isinstance(value, dict):
+        return {key: _short(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_short(part) for part in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 @click.command()

@@ -285,13 +285,13 @@ def _without_none(table: Plain) -> Plain:
 
 
 def _line(key: str, value: Any) -> str:
-    start, line = _toml({key: 0})[1:-2], _toml(value)
+    start, line = toml_value({key: 0})[1:-2], toml_value(value)
     if len(line) > 87 and isinstance(value, list):
-        line = "\n".join(["[", *(f"    {_toml(item)}," for item in value), "]"])
+        line = "\n".join(["[", *(f"    {toml_value(item)}," for item in value), "]"])
     return start + line
 
 
-def _toml(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """Plain JSON data in TOML's notation, which differs in the keys."""
     text = json.dumps(value, ensure_ascii=False, separators=(", ", " = "))
     return QUOTED_KEY.sub(r"\1", text)

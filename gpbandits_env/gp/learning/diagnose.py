@@ -6,7 +6,7 @@ each row from the rows before it.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,7 +56,9 @@ class ModelScore:
         block: the number of rows after which the model resets; None for never.
         log_score: the mean predictive log density of a reading, in nats; larger is better.
         coverage: the fraction of readings inside the 95% predictive band.
-        temporal: the temporal kernel as a dict, if the model has one.
+        temporal: the temporal kernel as a dict in units of time, if the model has one.
+        settings: the settings of an agent that assumes this model where every row is a round, e.g.
+            ``{"epsilon": 0.03}``. With time stamps, use ``epsilon`` and ``temporal`` instead.
     """
 
     name: str
@@ -65,6 +67,7 @@ class ModelScore:
     log_score: float
     coverage: float
     temporal: Plain | None = None
+    settings: Plain = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ class Diagnosis:
     """What `diagnose` found.
 
     Attributes:
-        epsilon: the value with the largest marginal likelihood on the training rows.
+        epsilon: the value with the largest marginal likelihood on the training rows, per unit of
+            time.
         interval: the 95% likelihood-ratio interval of epsilon.
         unknown: what the training rows do not tell about epsilon, a sentence; empty if they bound
             it on both sides.
@@ -81,6 +85,8 @@ class Diagnosis:
         recommended: the name of the model to use.
         reason: a sentence that explains the recommendation.
         rows: the numbers of (training, test) rows.
+        per_row: epsilon and the two ends of its interval for the usual time between two rows.
+        gap: that time, in units of time.
     """
 
     epsilon: float
@@ -91,6 +97,8 @@ class Diagnosis:
     recommended: str
     reason: str
     rows: tuple[int, int]
+    per_row: tuple[float, float, float]
+    gap: float = 1.0
 
     def to_dict(self) -> Plain:
         """A dict of plain numbers and strings, for JSON."""
@@ -169,6 +177,7 @@ def diagnose(
             float(logs.mean()),
             float(inside.mean()),
             _temporal(name, models[name].temporal, unit),
+            _settings(name, models[name], blocks[name]),
         )
         for name, (logs, inside) in scores.items()
     )
@@ -183,6 +192,8 @@ def diagnose(
         name,
         reason,
         (len(whole_rows), len(future[0])),
+        (found.epsilon, *interval),
+        unit,
     )
 
 
@@ -262,6 +273,15 @@ def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dic
         if isinstance(drift := found[name].temporal, MarkovTime):
             found[name] = replace(found[name], epsilon=drift.epsilon, temporal=None)
     return found
+
+
+def _settings(name: str, model: Model, block: int | None) -> Plain:
+    """What an agent needs to assume a model of rows that are one unit of time apart."""
+    if model.temporal is not None:
+        return {"temporal": _temporal(name, model.temporal, 1.0)}
+    if block is not None:
+        return {"reset_every": block}
+    return {"epsilon": model.epsilon} if model.epsilon else {}
 
 
 def _temporal(name: str, kernel: TemporalKernel | None, unit: float) -> Plain | None:

@@ -1,16 +1,20 @@
 """The diagnosis finds what the data were made of, and refuses what it cannot judge."""
 
 import json
+import re
 import sys
+import tomllib
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy.stats import norm
 
+from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.learning import Diagnosis, diagnose
-from gpbandits_env.gp.learning.diagnose import _recommend
+from gpbandits_env.gp.learning.diagnose import ModelScore, _recommend
 from gpbandits_env.gp.temporal import temporal_from_dict
 from gpbandits_env.scenarios.cli import main
 
@@ -312,6 +316,61 @@ def test_the_command_knows_a_column_of_dates(tmp_path):
     assert told[0].output == told[1].output  # a row an hour
 
 
+@pytest.mark.parametrize("units", [1, 5, 60])
+def test_epsilon_is_told_in_the_units_that_one_types(tmp_path, units):
+    """Rows of a known epsilon, several minutes apart; Replay-v0 counts rows."""
+    values, known = readings(150, markov(0.05), 3), {"mean": 0.0, "covariance": K}
+    found = diagnose(values, units * np.arange(150.0), **known)
+    epsilon, low, high = found.per_row
+    assert low < 0.05 < high
+    assert found.gap == units
+    per_unit = [1 - (1 - e) ** (1 / units) for e in found.per_row]
+    assert [found.epsilon, *found.interval] == pytest.approx(per_unit, rel=1e-9)
+    drifting = score(found, "drifting")
+    assert drifting.settings["epsilon"] == pytest.approx(1 - (1 - drifting.epsilon) ** units)
+    path = tmp_path / "r.csv"
+    stamps = np.datetime64("2026-03-01T00:00") + units * np.arange(150)
+    rows = [
+        f"{stamp},{','.join(map(repr, row))}"
+        for stamp, row in zip(stamps, values.tolist(), strict=True)
+    ]
+    path.write_text("\n".join(["when,a,b,c,d,e,f,g,h", *rows]), encoding="utf-8")
+    said = CliRunner().invoke(main, ["diagnose", str(path)]).output
+    env = gym.make("gpbandits/Replay-v0", readings=values, model_noise_var=NOISE)
+    line = re.search(r"Python  (.*)", said)[1]
+    plain = tomllib.loads("\n".join(re.findall(r"(?:TOML   )? +((?:agent|settings) = .*)", said)))
+    typed = eval(line, {"agents": agents, "env": env})  # what a reader would paste
+    assert agents.make(plain["agent"], env, **plain["settings"]).epsilon == typed.epsilon
+    assert typed.epsilon == pytest.approx(epsilon, rel=0.5)
+    per_row = float(re.search(r"([\d.e-]+) per row", said)[1])
+    assert typed.epsilon == pytest.approx(per_row, rel=0.1)  # with the noise learned once more
+    minute = re.search(r"epsilon    ([\d.e-]+) per (\w+)", said)
+    assert minute[2] == ("hour" if units == 60 else "minute")
+    steps = 1.0 if units == 60 else units
+    assert 1 - (1 - float(minute[1])) ** steps == pytest.approx(per_row, rel=1e-3)
+
+
+def told(epsilon, settings, block=None):
+    model = ModelScore("drifting", epsilon, block, 0.0, 0.9, None, settings)
+    rest = "drifting", "so it is", (6, 4), (epsilon, 0.0, 2 * epsilon)
+    return Diagnosis(epsilon, (0.0, 2 * epsilon), "", 0.5, (model,), *rest)
+
+
+def test_the_lines_to_type_are_those_of_the_recommended_model(tmp_path, monkeypatch):
+    path, judge = tmp_path / "r.csv", "gpbandits_env.scenarios.cli.diagnose.judge"
+    path.write_text("when,a\n2026-03-01,1\n2026-03-02,2\n", encoding="utf-8")
+    wave = {"type": "periodic", "period": 24.04567, "lengthscale": 1.0, "harmonics": 2}
+    for settings, line in (
+        ({"temporal": wave}, 'settings = {temporal = {type = "periodic", period = 24.05, '),
+        ({"reset_every": 16}, 'agents.make("r-gp-ucb", env, reset_every=16)'),
+        ({}, 'agents.make("gp-ucb", env)'),
+    ):
+        found = told(0.0, settings)
+        monkeypatch.setattr(judge, lambda *_, made=found, **__: made)
+        said = CliRunner().invoke(main, ["diagnose", str(path)]).output
+        assert line in said
+
+
 @pytest.mark.parametrize(
     ("text", "args", "unit"),
     [
@@ -325,7 +384,7 @@ def test_the_command_knows_a_column_of_dates(tmp_path):
     ],
 )
 def test_the_command_says_the_unit_of_time(tmp_path, monkeypatch, text, args, unit):
-    found = Diagnosis(0.1, (0.0, 0.2), "", 0.5, (), "drifting", "so it is", (6, 4))
+    found = told(0.1, {"epsilon": 0.1})
     judge = "gpbandits_env.scenarios.cli.diagnose.judge"
     monkeypatch.setattr(judge, lambda *given, **settings: found)
     path = tmp_path / "r.csv"
@@ -336,7 +395,7 @@ def test_the_command_says_the_unit_of_time(tmp_path, monkeypatch, text, args, un
 
 @pytest.mark.filterwarnings("default")
 def test_the_command_shows_warnings_in_one_line(tmp_path, monkeypatch):
-    found = Diagnosis(0.1, (0.0, 0.2), "", 0.5, (), "drifting", "so it is", (6, 4))
+    found = told(0.1, {"epsilon": 0.1})
     monkeypatch.setattr("gpbandits_env.scenarios.cli.diagnose.judge", lambda *_, **__: found)
     path = tmp_path / "r.csv"
     path.write_text("hour,a\n" + "".join(f"{t},{-t}\n" for t in range(40)), encoding="utf-8")
