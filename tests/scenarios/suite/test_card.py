@@ -9,6 +9,8 @@ import pytest
 from scipy import stats
 
 from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.scenarios.suite import suites
+from gpbandits_env.scenarios.suite.archive import archived
 from gpbandits_env.scenarios.suite.card import LIMITS, card, duration, scales_of, standings
 from gpbandits_env.scenarios.suite.card_page import latex, page, save_card
 from gpbandits_env.scenarios.suite.rows import Row, log_spaced
@@ -268,11 +270,43 @@ def null_field(rng):
     return field
 
 
+def false_statements(fields):
+    """How many cards of a null experiment name an agent that differs, and how many a group."""
+    found = [card(field, "0", resamples=2) for field in fields]
+    sentences = sum(any(t.better for t in one.tests) for one in found)
+    ranks = [one.ranking for one in found]
+    groups = sum(not r.groups or len(r.groups[0]) < len(r.agents) for r in ranks)
+    return sentences, groups
+
+
 def test_a_null_experiment_seldom_says_that_agents_differ():
     rng = np.random.default_rng(0)
-    found = [card(null_field(rng), "0", resamples=2) for _ in range(200)]
-    sentences = sum(any(t.better for t in one.tests) for one in found)
-    groups = sum(len(one.ranking.groups[0]) < 20 if one.ranking.groups else True for one in found)
     most = stats.binom(200, 0.05).ppf(0.975)
+    sentences, groups = false_statements(null_field(rng) for _ in range(200))
+    assert sentences <= most
+    assert groups <= most
+
+
+def permuted_archive(rng):
+    """The archived trials of twenty agents, exchanged between labels within each trial."""
+    known = archived("core-v1")
+    problems = [id for id in suites.problems("core-v1") if len(known["random", id].digests) == 30]
+    every = {agent for agent, _ in known}
+    agents = sorted(a for a in every if all((a, id) in known for id in problems))
+    field = {}
+    for id in problems:
+        rows = [known[agent, id] for agent in agents[:20]]
+        ends = rng.permuted(np.stack([row.regret[:, -1] for row in rows]), axis=0)
+        for k, (row, end) in enumerate(zip(rows, ends, strict=True)):
+            curve, rounds = np.stack([end] * 2, axis=1), row.rounds[[0, -1]]
+            field[str(k), id] = replace(row, agent=str(k), rounds=rounds, regret=curve)
+    return field
+
+
+@pytest.mark.slow
+def test_archived_trials_under_exchanged_labels_seldom_differ():
+    rng = np.random.default_rng(0)
+    most = stats.binom(200, 0.05).ppf(0.975)
+    sentences, groups = false_statements(permuted_archive(rng) for _ in range(200))
     assert sentences <= most
     assert groups <= most
