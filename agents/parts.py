@@ -31,8 +31,7 @@ from gpbandits_env.problem import Problem
 # The settings by which an agent forgets, and those of them by which data age.
 FORGETTING = ("epsilon", "reset_every", "window", "temporal", "discount")
 AGEING = ("epsilon", "temporal", "discount")
-# A Nystrom posterior and a temporal kernel need arms. In a box, this is the default number of
-# candidates.
+# A Nystrom posterior and a discount need arms. In a box, this is the default number of candidates.
 USUAL_CANDIDATES = 1024
 # The value of epsilon before the first fit, if it is learned and the problem does not state it.
 FIRST_EPSILON = 0.01
@@ -68,8 +67,7 @@ class Parts:
         epsilon: if given, the correlation with past data decays at this rate (bogunovic2016, eqs.
             (7)-(8)).
         temporal: if given, the covariance in time, as a dict (see `temporal`): {"type": "periodic",
-            "period": 24.0}, ... Rounds are one unit of time apart. A Markov kernel is epsilon. In a
-            box the others need candidates, by default 1024.
+            "period": 24.0}, ... Rounds are one unit of time apart. A Markov kernel is epsilon.
         discount: if given, in (0, 1]: an observation of age j counts like one with the noise
             variance s^2 / discount^j (see `WGPUCB`). In a box it needs candidates, by default 1024.
         keep: which data count, by default all: {"type": "window", "rounds": 50}, {"type":
@@ -222,8 +220,7 @@ class Parts:
     def map_for(self, problem: Problem, rng: np.random.Generator, keep: Keep) -> ActionMap:
         """The map between actions and the posterior."""
         candidates = self.candidates
-        needs_arms = self.kind["type"] == "nystrom" or self._stated("temporal", "discount")
-        if candidates is None and needs_arms:
+        if candidates is None and (self.kind["type"] == "nystrom" or self._stated("discount")):
             candidates = USUAL_CANDIDATES
         if not self.is_local:
             return action_map_for(problem, candidates, rng)

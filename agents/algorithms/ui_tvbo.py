@@ -5,7 +5,7 @@ Optimization", Section IV; the rate and beta are those of the authors' public co
 Assumes: lasting changes, each an independent draw from the GP times the rate.
 Departures: 1. no convexity constraints, which the paper adds for controllers; 2. lengthscales are
 not fitted anew in each round, unless by ``learn``; 3. no initial design, by which the code also
-standardizes rewards; 4. in a box it chooses among candidate points.
+standardizes rewards.
 """
 
 from functools import partial

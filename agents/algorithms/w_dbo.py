@@ -22,7 +22,7 @@ from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.agents.data.keep import Masked
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.parts import Parts
+from gpbandits_env.agents.parts import USUAL_CANDIDATES, Parts
 from gpbandits_env.arrays import Array, Settings, leading, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.temporal import Matern32Time, TemporalKernel
@@ -145,6 +145,7 @@ class WDBO(GPAgent):
     PARTS = Parts(
         acquisition=partial(KeptBound, c=0.2),
         keep=partial(Relevance, alpha=0.25),
+        candidates=USUAL_CANDIDATES,
         batch={"type": "initialised", "rounds": 15, "first": "uniform", "then": "hallucinate"},
     )
     assumes_drift = True
@@ -160,6 +161,8 @@ class WDBO(GPAgent):
         usual = problem.temporal if isinstance(problem.temporal, Matern32Time) else None
         given = temporal or usual or Matern32Time(25.0)
         super().__init__(problem, rng, temporal=given, **settings)
+        if not self.posterior.domain.finite:
+            raise InvalidInput("w-dbo has no posterior in a box: use a finite set of contexts")
         if not isinstance(self.conditioned.model.temporal, Matern32Time):
             raise InvalidInput(
                 'w-dbo needs a Matern 3/2 kernel in time: temporal={"type": "matern32", '

@@ -16,7 +16,6 @@ from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Points, State, whole
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior
-from gpbandits_env.gp.temporal import epsilon_per
 
 # Data whose correlation with the present is below this have no effect.
 GONE = 1e-9
@@ -207,26 +206,20 @@ class Conditioned:
     def _learn_by_time(self, rows: Rows, time: float) -> None:
         """Learn rows in one call for each time, oldest first, and let time pass until the last."""
         times, first = np.unique(self._data.times[rows], return_index=True)
+        self._now = min(START, times.item(0))
         if self.posterior.ages:
-            self._now = min(START, float(times[0]))
-            parts = np.split(np.asarray(rows), first[1:])
-            for now, part in zip(times.tolist(), parts, strict=True):
-                self._pass(now)
-                self._learn_rows(self.first_round, part)
-        else:
-            passed = np.diff([*times, time]).tolist()
-            self._replay(
-                rows, first.tolist(), [epsilon_per(dt, self.model.epsilon) for dt in passed]
-            )
-            self._now = time
+            self._pass(times.item(0))
+        self._replay(rows, first.tolist(), np.diff([*times, time]).tolist())
+        self._now = time
 
-    def _replay(self, rows: Rows, starts: Sequence[int], decays: Sequence[float]) -> None:
-        """Learn rows in parts, with the decay after each; in a box by one factorization."""
+    def _replay(self, rows: Rows, starts: Sequence[int], passed: Sequence[float]) -> None:
+        """Learn rows in parts, with the time after each; in a box by one factorization."""
         points = self._mapped.coordinates(self._data.points[rows])
         given = self.given(self._data.rewards[rows])
+        parts = zip(pairwise([*starts, len(given)]), passed, strict=True)
         self.posterior.replay(
-            (points[start:end], given[start:end], epsilon)
-            for (start, end), epsilon in zip(pairwise([*starts, len(given)]), decays, strict=True)
+            ((points[start:end], given[start:end], dt) for (start, end), dt in parts),
+            self.model.epsilon,
         )
 
     def _learn_rows(self, round_: float, rows: Rows) -> None:

@@ -176,7 +176,7 @@ def check_own_search(problem: Problem, candidates: int | None) -> None:
     if candidates is not None:
         raise InvalidInput(
             "this agent searches the whole box and supports no candidates: leave out candidates, "
-            "and posterior='nystrom' and temporal, which need them"
+            "and posterior='nystrom', which needs them"
         )
 
 

@@ -330,7 +330,7 @@ def agent_for(
             f"{name!r} with these settings cannot run a campaign in this space: it accepts "
             "observations only at its own candidates, but the points of a campaign may lie "
             "anywhere; use an agent that accepts any point (ei, gp-ucb, ts, ...), without "
-            "candidates, a Nystrom posterior and a temporal kernel, or a space of at most "
+            "candidates and a Nystrom posterior, or a space of at most "
             f"{MOST_ARMS} combinations"
         )
     return agent

@@ -159,10 +159,10 @@ class HeldCandidates:
         count = len(self._known)
         self._k = np.empty((len(points), count + 8))
         self.mean = np.full(len(points), posterior.prior_mean)
-        self.var = posterior.kernel.diagonal(points)
+        self.var = posterior.present.diagonal(points)
         if not count:
             return
-        columns = posterior.kernel.columns(
+        columns = posterior.present.columns(
             self._known, 0.5 * (posterior.box.low + posterior.box.high)
         )
 
@@ -192,9 +192,9 @@ class HeldCandidates:
             for start in range(0, len(points), STRIP):
                 stop = min(start + STRIP, len(points))
                 strip = covariance[start:stop, :stop]
-                strip[:] = posterior.kernel(points[start:stop], points[:stop])
+                strip[:] = posterior.present(points[start:stop], points[:stop])
                 strip -= v[start:stop] @ v[:stop].T
-        covariance.flat[:: len(points) + 1] += LEAST * posterior.kernel.diagonal(points)
+        covariance.flat[:: len(points) + 1] += LEAST * posterior.present.diagonal(points)
         return covariance
 
     def follow(self, posterior: BoxPosterior) -> bool:
@@ -215,7 +215,7 @@ class HeldCandidates:
             grown = np.empty((len(self.points), 2 * total))
             grown[:, :count] = self._k[:, :count]
             self._k = grown
-        self._k[:, count:total] = posterior.kernel(self.points, now[count:])
+        self._k[:, count:total] = posterior.present(self.points, now[count:])
         v = self._k[:, :total] @ posterior.predictor.white[count:total].T
         self.var = np.maximum(self.var - np.einsum("ij,ij->i", v, v), 0.0)
         self._known, self._beta, self._root = now, posterior.predictor.beta.copy(), None

@@ -70,8 +70,6 @@ def test_gp_ucb_conditions_the_variance_on_pending_actions(posterior):
 @pytest.mark.parametrize("domain", [ARMS, Box([0.0], [1.0])], ids=["arms", "box"])
 def test_a_late_reward_counts_in_the_round_of_its_action(domain, settings):
     """Once all have arrived, the posterior is that of an agent that was told in time."""
-    if "temporal" in settings and isinstance(domain, Box):
-        pytest.skip("a temporal kernel needs arms")
     late, prompt = (make("max-variance", domain=domain, **settings) for _ in range(2))
     rng = np.random.default_rng(2)
     actions, rewards = domain.sample(rng, 24), rng.standard_normal(24)

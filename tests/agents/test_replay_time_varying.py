@@ -5,6 +5,9 @@ import pytest
 from scipy.special import ive
 
 from gpbandits_env import agents
+from gpbandits_env.domains import Box
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
 
 LOGARITHM = {"type": "log", "c1": 0.8, "c2": 4.0}
 
@@ -70,6 +73,33 @@ def test_an_agent_with_a_temporal_kernel_replays(replay, world, name):
     spec, time = IN_TIME[name]
     dense = world.dense(time=time)
     replay("gp-ucb", ucb, dense=dense, temporal=spec, beta=LOGARITHM)
+
+
+@pytest.mark.parametrize("name", IN_TIME)
+def test_an_agent_in_a_box_with_a_temporal_kernel_replays(name):
+    """Times are irregular; the choice is as good as the best of a fine grid."""
+    spec, time = IN_TIME[name]
+    problem = Problem(Box([0.0], [1.0]), SquaredExponential(0.2), 0.025)
+    agent = agents.make("gp-ucb", problem, seed=0, temporal=spec, beta=LOGARITHM)
+    grid = np.linspace(0.0, 1.0, 2001)
+    seen, rewards, times, now = np.empty(0), np.empty(0), np.empty(0), 0.0
+    rng = np.random.default_rng(0)
+    for t in range(1, 21):
+        at = agent.ask()[0]
+        x = np.concatenate([at, grid])
+        # `IN_TIME` counts from 1, as rounds do.
+        then, present = times + 1.0, np.array([now + 1.0])
+        gram = np.exp(-0.5 * (lag(seen, seen) / 0.2) ** 2) * time(then, then)
+        cross = np.exp(-0.5 * (lag(seen, x) / 0.2) ** 2) * time(then, present)
+        solved = np.linalg.solve(gram + 0.025 * np.eye(len(seen)), cross)
+        var = time(present, present)[0] - (cross * solved).sum(axis=0)
+        score = ucb(t, solved.T @ rewards, var, None)
+        assert score[0] >= score[1:].max() - 1e-6
+        reward, wait = float(np.sin(6.0 * at[0] + 0.3 * now)), float(rng.choice([1e-6, 0.7, 5.0]))
+        agent.tell([at], [reward])
+        agent.wait(wait)
+        seen, rewards = np.append(seen, at[0]), np.append(rewards, reward)
+        times, now = np.append(times, now), now + 1.0 + wait
 
 
 def test_a_late_reward_is_learned_in_its_round_and_waits_count(world):

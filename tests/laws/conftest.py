@@ -98,7 +98,7 @@ PLACES = [("grid", 1), ("arms", 4), ("candidates", 4), ("box", 1), ("box", 3)]
 ARMS_ONLY = {"genie"}
 BOX_ONLY = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre", "turbo"}
 # Those whose posterior needs arms, so that they choose among candidates in a box.
-ON_CANDIDATES = {"wgp-ucb", "ui-tvbo", "bma-gp-ucb", "w-dbo"}
+ON_CANDIDATES = {"wgp-ucb", "bma-gp-ucb", "w-dbo"}
 # What else an agent needs to be told of an environment that tells little.
 NEEDED = {
     "tv-gp-ucb": {"epsilon": 0.05},
@@ -168,7 +168,6 @@ class Laws:
             return {"candidates": 16} if "candidates" not in given else {}
         known = agents.settings_of(name)
         nystrom = isinstance(given.get("posterior", known.get("posterior")), dict)
-        nystrom = nystrom or "temporal" in given
         rule = {} if "batch" in given else QUICK_RULES.get(name, {})
         if name in ON_CANDIDATES or nystrom or "search" not in known:
             return rule | ({"candidates": 16} if "candidates" in known else {})

@@ -31,7 +31,7 @@ def build(laws, case, domain, contexts, kernel, **more):
     known = agents.settings_of(name)
     bad = bad or given.get("incumbent", known.get("incumbent")) == "observed"
     needs_arms = isinstance(given.get("posterior", known.get("posterior")), dict)
-    needs_arms = needs_arms or "temporal" in given or name in laws.on_candidates
+    needs_arms = needs_arms or name in laws.on_candidates
     if isinstance(contexts, Box):  # the posterior is in a box
         bad = bad or needs_arms
     if isinstance(contexts, Box) or (domain == "box" and not needs_arms):

@@ -17,8 +17,6 @@ REFUSED = {
     "ui-tvbo": "temporal of its own",
     "w-dbo": "Matern 3/2",
     **dict.fromkeys(("bkb-ucb", "bkb-ei", "bkb-mpi"), "Nystrom .* does not support temporal"),
-    **dict.fromkeys(("ms-ucb", "dropout-ucb", "line-bo", "rembo"), "whole box .* temporal"),
-    **dict.fromkeys(("hesbo", "sre", "turbo"), "whole box .* temporal"),
 }
 
 

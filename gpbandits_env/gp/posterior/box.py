@@ -1,5 +1,7 @@
 """A Gaussian-process posterior at any point of a box, updated one observation at a time."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Iterable
 from copy import copy
 from functools import cached_property
@@ -26,7 +28,7 @@ from gpbandits_env.gp.posterior.whitening import (
     root,
 )
 from gpbandits_env.gp.samplers import BoxSampler, FourierFeatures, exact_features
-from gpbandits_env.gp.temporal import log_decay
+from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, log_decay
 from gpbandits_env.gp.threads import OneThread
 
 # The least noise of an observation, relative to the largest prior variance. Below 1e-11 the stored
@@ -37,8 +39,11 @@ LEAST_NOISE = 1e-10
 DECAYED = 1e-8
 # Dropping needs a new factor, so it waits for this many points, and for a quarter of all points.
 FEWEST_DROPPED, PART_DROPPED = 32, 0.25
+# With epsilon, time is measured in the logarithm of correlation, so that epsilon may change: after
+# one unit the correlation is 1/e.
+UNIT_DECAY = MarkovTime(-math.expm1(-2.0))
 # Results that are valid until the state changes.
-WORKED_OUT = ("predictor", "_columns")
+WORKED_OUT = ("predictor", "present", "_columns")
 # Up to this many points, a joint draw always factorizes the covariance.
 FEW_POINTS = 128
 
@@ -47,7 +52,8 @@ class BoxPosterior(Posterior):
     """A posterior at every point of a box, from the inverse Cholesky factor W of the data.
 
     Observations append rows to W. Drift does not change W, because only correlations with the
-    present decay. Points without correlation to the present are dropped at times, which needs a new
+    present change: time is one more coordinate of the data, and the present one is fixed. Points
+    without correlation to the present and the future are dropped at times, which needs a new
     factor.
 
     Cost: O(k t (d + t)) to append k points, and O(n t (d + t)) for moments and gradients at n
@@ -59,13 +65,14 @@ class BoxPosterior(Posterior):
         kernel: the prior covariance.
         noise_var: the variance of the noise on a reward, at least 0.
         prior_mean: a number.
+        temporal: the covariance in time, if it is not that of the epsilon of `advance`.
 
     Attributes:
         box: the domain.
         version: a number that increases with every change of the state.
     Raises:
-        InvalidInput: the kernel is for other points, the noise variance is negative, or the prior
-            mean is not one number.
+        InvalidInput: the kernel is for other points, the noise variance is negative, the prior mean
+            is not one number, or the prior variance changes with time and the kernel has none.
     """
 
     prior_mean: float
@@ -74,7 +81,12 @@ class BoxPosterior(Posterior):
     _kept: tuple[Whitening, float] | None
 
     def __init__(
-        self, box: Box, kernel: Kernel, noise_var: float, prior_mean: ArrayLike = 0.0
+        self,
+        box: Box,
+        kernel: Kernel,
+        noise_var: float,
+        prior_mean: ArrayLike = 0.0,
+        temporal: TemporalKernel | None = None,
     ) -> None:
         if not isinstance(box, Box) or not isinstance(kernel, Kernel):
             raise InvalidInput(f"expected a Box and a kernel, got {shown(box)} and {shown(kernel)}")
@@ -88,8 +100,10 @@ class BoxPosterior(Posterior):
         farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
         corners = np.stack([box.low, box.high, farthest])
         kernel.check_points(corners)
-        least = LEAST_NOISE * float(kernel.diagonal(corners).max())
-        self._least_noise = max(least, np.finfo(float).tiny)
+        self.temporal, self._in_time = temporal, temporal or UNIT_DECAY
+        if not self._in_time.stationary:
+            kernel.scaled(1.0)  # an error that a later time would raise
+        self._top = float(kernel.diagonal(corners).max())
         self._data, self._whitening = BoxData(box.dim), Whitening()
         self.version = 0
         self.forget()
@@ -112,7 +126,15 @@ class BoxPosterior(Posterior):
     @cached_property
     def predictor(self) -> Predictor:
         """Moments from covariances with the points; valid until the state changes."""
-        return Predictor(self._whitening.matrix, self._data.beta, self._data.decay())
+        return Predictor(self._whitening.matrix, self._data.beta, self._decay())
+
+    @cached_property
+    def present(self) -> Kernel:
+        """The prior covariance among points at the present time; valid until the state changes."""
+        spread = self._spread
+        return (
+            self.kernel if math.isclose(spread, 1.0, rel_tol=1e-12) else self.kernel.scaled(spread)
+        )
 
     def hallucinate(self, points: ArrayLike) -> None:
         x = self.box.check(points)
@@ -134,7 +156,7 @@ class BoxPosterior(Posterior):
             InvalidInput: the shape is wrong.
         """
         x = self._checked(points)
-        mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
+        mean, var = np.full(len(x), self.prior_mean), self.present.diagonal(x)
         self.predictor.moments(mean, var, lambda part: self._columns(x[part]))
         return mean, var
 
@@ -147,8 +169,8 @@ class BoxPosterior(Posterior):
             InvalidInput: the shape is wrong.
         """
         x = self._checked(points)
-        mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
-        prior = mean, var, np.zeros(x.shape), self.kernel.diagonal_gradient(x)
+        mean, var = np.full(len(x), self.prior_mean), self.present.diagonal(x)
+        prior = mean, var, np.zeros(x.shape), self.present.diagonal_gradient(x)
         return self.predictor.gradients(prior, lambda part: self._columns.pull(x[part]))
 
     def mean_at(self, points: ArrayLike) -> Array:
@@ -182,7 +204,7 @@ class BoxPosterior(Posterior):
 
     def mean_at_observed(self) -> Array:
         """The present posterior means at the observed points, (t,); O(t) without drift."""
-        if self.jitter or self._data.decay() is not None:
+        if self.jitter or self._decay() is not None:
             return self.mean_at(self.observed)
         # m + K alpha, and (K + s^2 I) alpha = y - m.
         n = self._n_observed
@@ -222,12 +244,15 @@ class BoxPosterior(Posterior):
                 dim = self.box.dim
                 basis = self._exact_features or FourierFeatures(self.kernel, dim, features, rng)
             xi = rng.standard_normal((size, basis.rank))
+            xi *= math.sqrt(self._spread)
             if not n:
                 return Paths(self.prior_mean, basis, scale * xi, None, np.zeros((size, 0)))
-            points, decay = data.points[:n].copy(), data.decay()
-            decay = None if decay is None else decay[:n]
-            noise, stamps = data.noise[:n], data.stamps[:n]
-            seen = seen_by(rng, basis.features(points), xi, noise, decay, stamps)
+            points, decay, drift = data.points[:n].copy(), self._decay(), None
+            if decay is not None:
+                decay, stamps = decay[:n], data.stamps[:n]
+                left = self._in_time(stamps, stamps) - self._spread * np.outer(decay, decay)
+                drift = decay, left
+            seen = seen_by(rng, basis.features(points), xi, data.noise[:n], drift)
             white = self._whitening.matrix[:n, :n]
             weights = ((data.rewards[:n] - self.prior_mean - scale * seen) @ white.T) @ white
             if decay is not None:
@@ -281,11 +306,11 @@ class BoxPosterior(Posterior):
         return self._kernel_at(self._data.points)
 
     def _kernel_at(self, points: Array) -> Columns:
-        return self.kernel.columns(points, 0.5 * (self.box.low + self.box.high))
+        return self.present.columns(points, 0.5 * (self.box.low + self.box.high))
 
     def _residual(self, x: Array, n: int) -> tuple[Array, Array]:
         """The covariance (k, k) at points given the first n data, and the products W k, (k, n)."""
-        covariance, v = self.kernel(x, x), np.zeros((len(x), 0))
+        covariance, v = self.present(x, x), np.zeros((len(x), 0))
         if n:
             with OneThread():
                 v = self._columns(x)[:, :n] @ self.predictor.white[:n, :n].T
@@ -303,19 +328,20 @@ class BoxPosterior(Posterior):
         self._append(points, rewards, noise_var)
         self.size += len(points)
 
-    def replay(self, log: Iterable[tuple[Array, Array, float]]) -> None:
+    def replay(self, log: Iterable[tuple[Array, Array, float]], epsilon: float = 0.0) -> None:
         """See `Posterior`; an empty posterior computes one factor of all data, O(t^2 (d + t)).
 
         The information gain is then that of the points that were not dropped.
         """
         if self._data.count:
-            super().replay(log)
+            super().replay(log, epsilon)
             return
         self.rollback()
-        for points, rewards, epsilon in log:
+        for points, rewards, dt in log:
             self._data.extend(points, rewards, self.noise_var)
             self.size += len(points)
-            self._pass(epsilon, 1.0)
+            if dt:
+                self._pass(epsilon, dt)
         self._refactor()
         self._changed()
 
@@ -327,11 +353,11 @@ class BoxPosterior(Posterior):
                 part = slice(start, start + BLOCK)
                 cross = np.zeros((len(x[part]), 0))
                 if data.count:
-                    cross, decay = self._columns(x[part]), data.decay()
+                    cross, decay = self._columns(x[part]), self._decay()
                     if decay is not None:
                         cross *= decay
                 data.extend(x[part], 0.0 if rewards is None else rewards[part], own[part])
-                self._grow(cross, self.kernel(x[part], x[part]))
+                self._grow(cross, self.present(x[part], x[part]))
                 self._changed()
 
     def _grow(self, cross: Array, gram: Array) -> None:
@@ -366,7 +392,7 @@ class BoxPosterior(Posterior):
         """
         data = self._data
         points, stamps, noise = data.points[:count], data.stamps[:count], data.noise[:count]
-        gram = self.kernel(points) * np.exp(-np.abs(stamps[:, None] - stamps))
+        gram = self.kernel(points) * self._in_time(stamps, stamps)
         gram.flat[:: count + 1] += np.maximum(noise, self._least_noise)
         lower, jitter = cholesky(gram, "the covariance of the observed points")
         white = np.tril(np.linalg.inv(lower))
@@ -385,7 +411,7 @@ class BoxPosterior(Posterior):
             for start in range(0, data.count, BLOCK):
                 part = slice(start, min(start + BLOCK, data.count))
                 cross = self.kernel(data.points[part], data.points[: part.stop])
-                cross *= np.exp(-np.abs(data.stamps[part, None] - data.stamps[: part.stop]))
+                cross *= self._in_time(data.stamps[part], data.stamps[: part.stop])
                 self._grow(cross[:, :start], cross[:, start:])
 
     def drift(self, epsilon: float, dt: float) -> None:
@@ -397,16 +423,43 @@ class BoxPosterior(Posterior):
 
     def _pass(self, epsilon: float, dt: float) -> bool:
         """Let time pass; return whether points were dropped, so that W must be recomputed."""
-        data = self._data
+        data, law = self._data, self._in_time
+        if self.temporal is not None and epsilon:
+            raise InvalidInput(
+                "in a box, a temporal kernel has no epsilon beside it: give the product with a "
+                "Markov kernel"
+            )
         if epsilon == 1.0:
             self._drop()
-        elif epsilon and data.count:
-            data.clock -= dt * log_decay(epsilon)
-            dead = data.decayed(DECAYED)
-            if dead and dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
-                data.drop(dead)
-                return True
+            return False
+        data.clock += dt if self.temporal is not None else -dt * log_decay(epsilon)
+
+        def left(stamp: float) -> float:
+            return float(np.abs(law.transition(data.clock - stamp)).max())
+
+        dead = bisect_left(data.stamps, DECAYED, key=left)
+        if dead and dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
+            data.drop(dead, data.clock if law.stationary else 0.0)
+            return True
         return False
+
+    @property
+    def _spread(self) -> float:
+        """The factor of the prior variance at the present time."""
+        return 1.0 if self.temporal is None else self.temporal.spread(self._data.clock)
+
+    @property
+    def _least_noise(self) -> float:
+        return max(LEAST_NOISE * self._spread * self._top, np.finfo(float).tiny)
+
+    def _decay(self) -> Array | None:
+        """The covariance of each point's time with the present over its variance; None for 1."""
+        data = self._data
+        # The first point is the oldest.
+        if not data.count or (self.temporal is None and data.stamps[0] == data.clock):
+            return None
+        now = np.array([data.clock])
+        return self._in_time(now, data.stamps)[0] / self._spread
 
     def _drop(self) -> None:
         """Drop all points."""

@@ -123,12 +123,12 @@ def posterior_for(
     if isinstance(domain, Box):
         if kind != "auto":
             raise InvalidInput(f"in a box the posterior must be 'auto', got {shown(kind)}")
-        if aging:
+        if discount != 1.0:
             raise InvalidInput(
-                f"in a box the posterior supports no {aging}: choose among candidates, and with "
+                "in a box the posterior supports no discount: choose among candidates, and with "
                 "contexts, among a finite set of them"
             )
-        return BoxPosterior(domain, kernel, noise_var, prior_mean)
+        return BoxPosterior(domain, kernel, noise_var, prior_mean, temporal)
     if not isinstance(domain, Arms):
         raise InvalidInput(f"the domain of a posterior must be Arms or a Box, got {shown(domain)}")
     if kind != "nystrom":

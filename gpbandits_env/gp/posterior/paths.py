@@ -8,7 +8,8 @@ A function from the prior is corrected by its own noisy values at the observed p
 The noise eta is drawn for each function. f_0 = phi^T xi uses exact or random Fourier features, and
 the correction uses the kernel itself. Under drift, f_0(X) stands for the values of the prior
 function at the times of the observations, and f_0 is the present function. Given f_0, these values
-have mean d_i f_0(x_i) and covariance phi_i . phi_j (D_ij - d_i d_j), and are drawn jointly.
+have mean d_i f_0(x_i) and covariance phi_i . phi_j (T_ij - v d_i d_j), where v is the present T and
+d_i that with the present over v, and are drawn jointly.
 
 Source: Wilson et al. (2020), "Efficiently sampling functions from Gaussian process posteriors",
 eq. (12), with the drift of bogunovic2016, eqs. (3)-(4).
@@ -79,21 +80,20 @@ def seen_by(
     features: Array,
     xi: Array,
     noise_var: Array | float,
-    decay: Array | None,
-    stamps: Array,
+    drift: tuple[Array, Array] | None,
 ) -> Array:
     """Noisy observations of prior functions xi (size, rank) at points (t, rank): (size, t).
 
-    ``decay`` (t,) is the correlation of the time of each observation with the present, None if all
-    are 1; ``stamps`` are these times, as logarithms of correlation.
+    ``drift`` has the factors d (t,) of the present function in their means, and the covariance in
+    time (t, t) that remains given the present; None if all are of the present.
     """
     now = xi @ features.T
     white = rng.standard_normal(now.shape)
-    if decay is None:
+    if drift is None:
         white *= np.sqrt(noise_var)
         now += white
         return now
-    left = np.exp(-np.abs(stamps[:, None] - stamps)) - np.outer(decay, decay)
+    decay, left = drift
     covariance = (features @ features.T) * left
     covariance.flat[:: len(covariance) + 1] += noise_var
     then: Array = now * decay

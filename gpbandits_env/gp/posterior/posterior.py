@@ -85,18 +85,18 @@ class Posterior(ABC):
     def learn(self, points: Points, rewards: Array, noise_var: Array | None = None) -> None:
         """Like `condition`, for checked points (k, ...), rewards and variances (k,), k >= 0."""
 
-    def replay(self, log: Iterable[tuple[Points, Array, float]]) -> None:
-        """Condition on a log of points, rewards and the drift epsilon after them, oldest first.
+    def replay(self, log: Iterable[tuple[Points, Array, float]], epsilon: float = 0.0) -> None:
+        """Condition on a log of points, rewards and the time dt after them, oldest first.
 
         Without drift this equals one call of `condition`, unless the posterior `ages`.
         """
         parts = list(log)
-        if parts and not self.ages and not any(epsilon for _, _, epsilon in parts):
+        if parts and not self.ages and not epsilon:
             each, their_rewards, _ = zip(*parts, strict=True)
             parts = [(np.concatenate(each), np.concatenate(their_rewards), 0.0)]
-        for points, rewards, epsilon in parts:
+        for points, rewards, dt in parts:
             self.condition(points, rewards)
-            self.advance(epsilon)
+            self.advance(epsilon, dt)
 
     @property
     @abstractmethod

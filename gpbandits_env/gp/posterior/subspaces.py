@@ -138,8 +138,8 @@ class Subspaces:
         if posterior.version == self._version and posterior is self.posterior:
             return
         self.posterior = posterior
-        if self._version < 0 or posterior.kernel != self._kernel:
-            self._kernel = posterior.kernel
+        if self._version < 0 or posterior.present != self._kernel:
+            self._kernel = posterior.present
             self._set_units()
         data = posterior.conditioned
         same = min(len(data), len(self._seen))

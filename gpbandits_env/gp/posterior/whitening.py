@@ -81,10 +81,6 @@ def _column(row: int) -> Any:
 class BoxData:
     """Observed points, rewards, times and whitened residuals, in storage that doubles.
 
-    Time is measured by the decay of correlation: between an observation at clock c' and the
-    present clock c it is multiplied by exp(c' - c). Only differences are used, so that nothing
-    underflows.
-
     Attributes:
         rewards: the rewards, a view (t,), as are all columns.
         stamps: the clock at each observation.
@@ -118,23 +114,13 @@ class BoxData:
             row[start:end] = values
         self.count = end
 
-    def decay(self) -> Array | None:
-        """The decay of each point's correlation, (t,); None without decay."""
-        if not self.count or self.stamps[0] == self.clock:  # the first is the oldest
-            return None
-        return np.exp(self.stamps - self.clock)
-
-    def decayed(self, tolerance: float) -> int:
-        """The number of oldest points whose correlation is below the tolerance."""
-        return int(np.searchsorted(self.stamps, self.clock + np.log(tolerance)))
-
-    def drop(self, oldest: int) -> None:
-        """Drop the oldest points, and set the clock to 0."""
+    def drop(self, oldest: int, start: float) -> None:
+        """Drop the oldest points, and count time from ``start`` on."""
         kept = self.count - oldest
         self._points[:kept] = self._points[oldest : self.count].copy()
         self._columns[:, :kept] = self._columns[:, oldest : self.count].copy()
-        self._columns[1, :kept] -= self.clock
-        self.count, self.clock = kept, 0.0
+        self._columns[1, :kept] -= start
+        self.count, self.clock = kept, self.clock - start
 
 
 class Predictor:
@@ -142,8 +128,8 @@ class Predictor:
 
     With v = W (k o decay), the mean increases by v^T beta, and the variance decreases by |v|^2.
     These are matrix products, O(n t^2). W (t, t) is the inverse Cholesky factor of the data's
-    covariance, beta (t,) is W (y - m), and decay (t,) is the correlation of each observation's time
-    with the present, None if all are 1.
+    covariance, beta (t,) is W (y - m), and decay (t,) are the factors of the covariances by the
+    times of the observations, None if all are 1.
     """
 
     def __init__(self, white: Array, beta: Array, decay: Array | None) -> None:

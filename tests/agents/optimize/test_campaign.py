@@ -134,6 +134,28 @@ def test_a_season_goes_by_the_clock():
     assert posterior.var == pytest.approx(var, abs=1e-8)
 
 
+def test_time_stamps_count_in_a_box_under_a_temporal_kernel():
+    day = {"type": "sum", "kernels": [{"type": "periodic", "period": 24.0}, {"type": "static"}]}
+    campaign = Campaign(
+        {"x": (0.0, 4.0), "y": (0.0, 1.0)}, "gp-ucb", seed=0, n_initial=0, temporal=day,
+        standardize=False, kernel={"type": "se", "lengthscale": 0.3}, noise_var=0.01,
+    )  # fmt: skip
+    times, y = np.array([1.0, 13.5, 30.0, 49.0]), np.array([1.0, 0.2, -0.4, 0.7])
+    points = np.array([[0.1, 0.2], [0.5, 0.5], [0.9, 0.1], [0.3, 0.8]])
+    for point, value, t in zip(points, y, times, strict=True):
+        campaign.observe({"x": 4.0 * point[0], "y": point[1]}, value, time=t)
+    now = 73.25
+    campaign.ask(time=now)
+    posterior, kernel = campaign.agent.posterior, temporal_from_dict(day)
+    x = np.random.default_rng(0).uniform(size=(9, 2))
+    noisy = posterior.kernel(points) * kernel(times, times) + 0.01 * np.eye(4)
+    cross = posterior.kernel(points, x) * kernel(times, np.array([now]))
+    mean, var = posterior.moments(x)
+    assert mean == pytest.approx(cross.T @ np.linalg.solve(noisy, y), abs=1e-8)
+    expected = 1.0 - (cross * np.linalg.solve(noisy, cross)).sum(axis=0)
+    assert var == pytest.approx(expected, abs=1e-8)
+
+
 def test_values_of_any_scale_are_standardised(begun):
     plain, scaled = begun(0), begun(0)
     for _ in range(10):

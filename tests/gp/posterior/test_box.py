@@ -371,15 +371,15 @@ def test_a_replayed_log_is_the_same_data_under_another_model(epsilon):
     old, rng = world("matern52-6")
     points, rewards, ages = learn(old, rng, rounds=40, epsilon=1.0 - (1.0 - epsilon) ** 2)
     kernel = SquaredExponential((1.0, 2.0, 1.5, 1.0, 3.0, 1.0), variance=3.0)
-    log = [(points[i : i + 3], rewards[i : i + 3], epsilon) for i in range(0, 120, 3)]
+    log = [(points[i : i + 3], rewards[i : i + 3], 1.0) for i in range(0, 120, 3)]
     one, other = (BoxPosterior(old.box, kernel, 0.5, 1.5) for _ in range(2))
     one.hallucinate(old.box.sample(rng, 2))
     version = one.version
-    one.replay(log)
+    one.replay(log, epsilon)
     assert one.version > version
-    for x, y, drift in log:
+    for x, y, dt in log:
         other.condition(x, y)
-        other.advance(drift)
+        other.advance(epsilon, dt)
     assert one.size == other.size == 120
     x = old.box.sample(rng, 20)
     for found in (one, other):

@@ -39,7 +39,7 @@ def test_one_part_is_that_posterior():
 
 
 def test_a_replayed_log_lets_time_pass():
-    log = [(np.array([3 * t % 12, t]), np.array([np.sin(t), 0.5]), 0.0) for t in range(6)]
+    log = [(np.array([3 * t % 12, t]), np.array([np.sin(t), 0.5]), 1.0) for t in range(6)]
     replayed, other = mixture(), told(mixture())
     replayed.replay(log)
     np.testing.assert_array_equal(replayed.mean, other.mean)

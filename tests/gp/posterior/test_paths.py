@@ -96,9 +96,11 @@ def test_past_values_of_prior_functions():
     phi = features.features(x)
     ages = np.array([2.0, 2.0, 0.5, 0.1])
     xi = rng.standard_normal((DRAWS, features.rank))
-    then = seen_by(rng, phi, xi, 0.1, np.exp(-ages), -ages)
+    shared = np.exp(-np.abs(ages[:, None] - ages))
+    left = shared - np.exp(-ages[:, None] - ages)
+    then = seen_by(rng, phi, xi, 0.1, (np.exp(-ages), left))
     kernel = SquaredExponential(0.3)(x)
-    apart = kernel * np.exp(-np.abs(ages[:, None] - ages)) + 0.1 * np.eye(4)
+    apart = kernel * shared + 0.1 * np.eye(4)
     both = np.block([[apart, kernel * np.exp(-ages)[:, None]], [kernel * np.exp(-ages), kernel]])
     assert_moments(np.concatenate([then, xi @ phi.T], axis=1), np.zeros(8), both, slack=1e-9)
 
