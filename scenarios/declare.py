@@ -73,6 +73,17 @@ def _as_plain(value: Any) -> Any:
     raise InvalidInput(f"{shown(value)} cannot be written as JSON")
 
 
+def first_difference(name: str, old: Any, new: Any) -> tuple[str, str, str]:
+    """The name of the first value that differs, such as "env_kwargs.epsilon", and both values."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in [*old, *new]:
+            if old.get(key) != new.get(key) or (key in old) != (key in new):
+                return first_difference(f"{name}.{key}", old.get(key, ...), new.get(key, ...))
+    texts = ["not stated" if v is ... else json.dumps(v) for v in (old, new)]
+    a, b = (text if len(text) <= 120 else text[:117] + "..." for text in texts)
+    return name, a, b
+
+
 def put(target: Any, path: str, value: Any) -> Any:
     """Plain data with another value at a dotted path, e.g. "drift.drifts.0.epsilon".
 

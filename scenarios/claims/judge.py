@@ -17,12 +17,13 @@ from importlib.resources import files
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, Plain
+from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims import yardsticks
 from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading, Rule
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED
-from gpbandits_env.scenarios.results.evidence import Evidence, load
+from gpbandits_env.scenarios.results.evidence import Evidence, by_unit, load
 from gpbandits_env.scenarios.scenario import words
 
 VERDICTS = ("holds", "in part", "does not hold", "cannot be judged")
@@ -36,6 +37,17 @@ class CheckPart:
     outcome: str
     numbers: dict[str, float]
     units: int
+
+    def __str__(self) -> str:
+        """The numbers, an interval in brackets, and the number of units; empty if not run."""
+        of = {name: f"{value:.3g}" for name, value in self.numbers.items()}
+        ends = [of.pop(name) for name in ("low", "high") if name in of]
+        if "b" in of:
+            of = {"means": f"{of.pop('a')} and {of.pop('b')}"} | of
+        words = [f"{'mean' if name == 'a' else name} {value}" for name, value in of.items()]
+        interval = f" ({' to '.join(ends)})" if ends else ""
+        said = ", ".join(words) or ("one value" if self.units == 1 else "not in every unit a value")
+        return f"{said}{interval}; {counted(self.units, 'unit')}" if self.units else ""
 
 
 @dataclass(frozen=True)
@@ -164,7 +176,7 @@ def _part(
 def _by_unit(check: Check, found: Evidence, cell: int, label: str) -> Array:
     values = found.curve(cell, label, check.metric)[: check.trials]
     units: IntArray = found.units.get(cell, np.arange(len(values)))[: len(values)]
-    return yardsticks.by_unit(values, units)
+    return by_unit(values, units)
 
 
 def _index(found: Evidence, fraction: float) -> int:
@@ -184,7 +196,7 @@ def _over_rounds(outcomes: Sequence[str]) -> str:
 def _by(check: Check, a: Array, others: Mapping[str, Array], label: str) -> yardsticks.Judged:
     """Apply a yardstick to values by unit, (units,) for each agent."""
     name, (b, *_) = check.yardstick, (*others.values(), None)
-    if len(a) < 2 and name != "limit":
+    if name != "limit" and (len(a) < 2 or any(np.isnan(v).any() for v in (a, *others.values()))):
         return UNDECIDED, {}
     if name == "best":
         return yardsticks.best(a, others, check)
@@ -200,9 +212,10 @@ def _computed(check: Check) -> Iterator[CheckPart]:
     group, _, short = check.computed.partition("/")
     file = files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.json")
     if not file.is_file():
-        for a, rivals in _compared(check):  # a pattern is one part: what it matches is not known
+        for a, rivals in _compared(check):  # what a pattern matches is not known
             what = " against ".join((a, *rivals))
-            yield CheckPart(f"{what} ({check.computed}): not run", UNDECIDED, {}, 0)
+            why = "not run, and counts as one part"
+            yield CheckPart(f"{what} ({check.computed}): {why}", UNDECIDED, {}, 0)
         return
     found: Plain = json.loads(file.read_text("utf-8"))["values"]
     arrays = {name: np.atleast_1d(np.asarray(value, float)) for name, value in found.items()}

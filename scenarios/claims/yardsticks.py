@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array
 
 HOLDS, PART, FAILS, UNDECIDED = OUTCOMES = ("holds", "in part", "fails", "undecided")
 COVERAGE = 0.9
@@ -33,15 +33,6 @@ class Limits:
     below: float | None = None
     at_least: float | None = None
     at_most: float | None = None
-
-
-def by_unit(values: Array, units: IntArray) -> Array:
-    """The mean of each unit's trials: (trials, ...) -> (units, ...)."""
-    _, of, counts = np.unique(units, return_inverse=True, return_counts=True)
-    sums = np.zeros((len(counts), *values.shape[1:]))
-    np.add.at(sums, of, values)
-    found: Array = sums / counts.reshape(-1, *(1,) * (values.ndim - 1))
-    return found
 
 
 def error(values: Array) -> float:

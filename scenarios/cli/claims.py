@@ -1,6 +1,7 @@
 """`gpbandits claims`: what the papers say, and whether it holds here."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Claim, Paper, paper
 from gpbandits_env.scenarios.claims.judge import VERDICTS, Loader, Verdict, judge, robust
 from gpbandits_env.scenarios.reporting.tables import aligned
-from gpbandits_env.scenarios.results import evidence
+from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -65,7 +66,12 @@ def _loader(files: tuple[Path, ...]) -> Loader:
     own = {}
     for file in files:
         with Store.open(file) as store:
-            own[store.scenario["id"]] = evidence.gather(store)
+            id, seed, trials = (store.scenario[key] for key in ("id", "seed", "trials"))
+            kept, reference = evidence.load(id), references.load(id)
+            # With the same seed a trial replays the same day as the kept one of its number.
+            units = kept.units if kept and reference and reference["seed"] == seed else {}
+            units = {cell: of[:trials] for cell, of in units.items() if len(of) >= trials}
+            own[id] = replace(evidence.gather(store), units=units)
     return cache(lambda id: own.get(id) or evidence.load(id))
 
 
@@ -88,6 +94,5 @@ def _lines(claim: Claim, main: Verdict, others: dict[str, Verdict]) -> list[str]
     for check in main.checks:
         lines += ["", f"{check.check.yardstick}: {check.check.what or check.check.metric}"]
         for part in check.parts:
-            numbers = ", ".join(f"{key} {value:.4g}" for key, value in part.numbers.items())
-            lines.append(f"  {part.outcome:<9} {part.what}: {numbers}; {part.units} units")
+            lines.append(f"  {part.outcome:<9} {': '.join(filter(None, (part.what, str(part))))}")
     return lines

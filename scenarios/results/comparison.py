@@ -23,10 +23,11 @@ from scipy import stats
 from gpbandits_env.arrays import Array, IntArray, Plain, Settings, listed
 from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.declare import first_difference
 from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.evidence import rounds_kept
+from gpbandits_env.scenarios.results.evidence import by_unit, rounds_kept
 from gpbandits_env.scenarios.results.report import mean_ranks
 from gpbandits_env.scenarios.results.statistics import (
     RESAMPLES,
@@ -41,6 +42,7 @@ from gpbandits_env.scenarios.results.statistics import (
     tested,
 )
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import IDENTITY
 
 # Scenario -> agent -> (trials,) regret at the last round.
 Regrets = Mapping[str, Mapping[str, Array]]
@@ -154,7 +156,8 @@ def gather_curves(
     Each cell of a grid counts as a scenario, in which the trials count that all compared agents
     have run. Without ``agents``, those that all files have are compared. A path
     "reference:SCENARIO" stands for the kept values of a scenario's reference results: their agents
-    join those of a results file of the same scenario, so that rivals need not be run again.
+    join those of a results file of the same scenario, so that rivals need not be run again. Where
+    its trials fall into independent units, such as days, the means of units count, not trials.
     """
     metric_named(metric)
     files = [Path(path).resolve() for path in listed(paths, "paths")]
@@ -163,33 +166,20 @@ def gather_curves(
         if twice:
             raise InvalidInput(f"the {what} {twice[0]} is given twice")
     found: dict[str, tuple[IntArray, Runs]] = {}
+    units: dict[str, IntArray] = {}
     # Results files first, so that the agents of a reference join theirs.
     for path in sorted(map(str, paths), key=lambda path: path.startswith(REFERENCE)):
         if path.startswith(REFERENCE):
-            for name, rounds, runs in _kept(path.removeprefix(REFERENCE), metric):
-                if name in found:
-                    rounds, runs = _joined(found[name], (rounds, runs))
-                found[name] = rounds, runs
-            continue
-        with Store.open(path) as store:
-            _check_joins(path, store.scenario, map(str, paths))
-            for cell, params in enumerate(store.scenario["points"]):
-                rounds = rounds_kept(store.scenario["horizon"], 0)
-                runs = {
-                    label: dict(
-                        zip(
-                            store.trials(cell, label),
-                            curves_of(store, cell, label, metric)[:, rounds - 1],
-                            strict=True,
-                        )
-                    )
-                    for label in store.labels(cell)
-                }
-                if runs:
-                    found[_fresh(_name(store.scenario["id"], params), found)] = rounds, runs
+            for name, rounds, runs, of in _kept(path.removeprefix(REFERENCE), metric):
+                own = (rounds, runs)
+                found[name] = _joined(found[name], own) if name in found else own
+                units |= {} if of is None else {name: of}
+        else:
+            for name, rounds, runs in _stored(path, metric, paths):
+                found[_fresh(name, found)] = rounds, runs
     if not found:
         raise StoreError("the files contain no finished trial yet; 'gpbandits run' resumes them")
-    return _in_common(found, agents)
+    return _in_common(found, units, agents)
 
 
 def agents_of(paths: Sequence[str | Path]) -> dict[str, str]:
@@ -209,24 +199,46 @@ def _name(id: str, params: Settings) -> str:
     return " ".join([id, *(f"{k}={v}" for k, v in params.items())])
 
 
-def _kept(id: str, metric: str) -> Iterator[tuple[str, IntArray, Runs]]:
-    """The kept values of each cell of a scenario, and their rounds."""
+def _stored(
+    path: str, metric: str, paths: Sequence[str | Path]
+) -> Iterator[tuple[str, IntArray, Runs]]:
+    """The values of each cell of a results file that has any, and their rounds."""
+    with Store.open(path) as store:
+        _check_joins(path, store.scenario, map(str, paths))
+        rounds = rounds_kept(store.scenario["horizon"], 0)
+        for cell, params in enumerate(store.scenario["points"]):
+            runs = {}
+            for label in store.labels(cell):
+                curves = curves_of(store, cell, label, metric)[:, rounds - 1]
+                runs[label] = dict(zip(store.trials(cell, label), curves, strict=True))
+            if runs:
+                yield _name(store.scenario["id"], params), rounds, runs
+
+
+def _kept(id: str, metric: str) -> Iterator[tuple[str, IntArray, Runs, IntArray | None]]:
+    """The kept values of each cell of a scenario, their rounds, and the units of the trials."""
     kept = evidence.load(id)
     if kept is None:
         raise InvalidInput(f"no values of the trials of {id!r} are kept; run the scenario")
     for cell, params in enumerate(kept.points):
         of = {label: kept.curve(cell, label, metric) for label in kept.labels(cell)}
-        yield _name(id, params), kept.rounds, {k: dict(enumerate(v)) for k, v in of.items()}
+        runs = {k: dict(enumerate(v)) for k, v in of.items()}
+        yield _name(id, params), kept.rounds, runs, kept.units.get(cell)
 
 
 def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
     """Refuse results that would stand beside a reference of other functions or rounds."""
-    if REFERENCE + scenario["id"] in paths and (kept := references.load(scenario["id"])):
-        for what in ("seed", "horizon"):
-            if scenario[what] != kept[what]:
+    id = scenario["id"]
+    if REFERENCE + id in paths and (kept := references.load(id)):
+        declared = registry.scenarios()[id].to_dict() if id in registry.scenarios() else {}
+        # Another grid has other cells, which do not join those of the reference.
+        same = {k: declared[k] for k in IDENTITY if k in declared and k != "points"}
+        for what, value in (same | {k: kept[k] for k in ("seed", "horizon")}).items():
+            if scenario.get(what) != value:
+                name, own, other = first_difference(what, scenario.get(what), value)
                 raise InvalidInput(
-                    f"{path} has {what} {scenario[what]}, and the reference results of "
-                    f"{scenario['id']} have {kept[what]}: run it with the same"
+                    f"{path} has {name} {own}, and the reference results of {id} have {other}: "
+                    "run it with the same"
                 )
 
 
@@ -253,8 +265,11 @@ def _fresh(name: str, taken: Settings) -> str:
 
 
 def _in_common(
-    found: Mapping[str, tuple[IntArray, Runs]], agents: Sequence[str] | None
+    found: Mapping[str, tuple[IntArray, Runs]],
+    units: Mapping[str, IntArray],
+    agents: Sequence[str] | None,
 ) -> dict[str, Curves]:
+    """The curves of the agents that all have, in the trials that all have run, or their units."""
     every = dict.fromkeys(label for _, runs in found.values() for label in runs)
     for label in agents or ():
         one_of(label, every, "agent in these files")
@@ -267,9 +282,13 @@ def _in_common(
     curves = {}
     for name, (rounds, runs) in found.items():
         shared = sorted(set.intersection(*(set(runs[label]) for label in common)))
+        if name in units:  # other trials are of days that are not known
+            shared = [trial for trial in shared if trial < len(units[name])]
         if not shared:
             raise StoreError(f"no trial of {name} was run by all of {', '.join(common)}")
         of = {label: np.array([runs[label][trial] for trial in shared]) for label in common}
+        if name in units:
+            of = {label: by_unit(curve, units[name][shared]) for label, curve in of.items()}
         curves[name] = Curves(rounds, of)
     return curves
 

@@ -71,6 +71,15 @@ class Evidence:
         return change(np.asarray(self.values[cell, label, quantity], np.float64))
 
 
+def by_unit(values: Array, units: IntArray) -> Array:
+    """The mean of each unit's trials: (trials, ...) -> (units, ...)."""
+    _, of, counts = np.unique(units, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(counts), *values.shape[1:]))
+    np.add.at(sums, of, values)
+    found: Array = sums / counts.reshape(-1, *(1,) * (values.ndim - 1))
+    return found
+
+
 def rounds_kept(horizon: int, trials: int) -> IntArray:
     """The rounds at which curves are kept: quarters; with few trials also twelfths and powers."""
     parts = np.ceil(horizon * np.arange(1, 5) / 4)

@@ -1,8 +1,7 @@
 """Runs a study: plans the missing trials, runs them, and stores their results."""
 
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +16,7 @@ from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, shown
 from gpbandits_env.gp.threads import blas_threads, one_blas_thread
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.bounds import BOUNDS
+from gpbandits_env.scenarios.declare import first_difference
 from gpbandits_env.scenarios.results.export import to_dataframe
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.references import machine, versions
@@ -186,41 +186,25 @@ def _merge(store: Store, meta: Settings) -> None:
         store.set_meta({"scenario": merged})
 
 
-ABSENT = "not stated"
-
-
 def _differences(store: Store, meta: Settings) -> Iterator[str]:
     """How the study of a file differs from a new one, in words."""
     old, new = store.scenario, meta["scenario"]
     for key in IDENTITY:
         if old.get(key) != new.get(key):
             name = "grid" if key == "points" else key
-            yield f"its {_first(name, old.get(key), new.get(key))}"
+            yield "its {} is {}, requested is {}".format(
+                *first_difference(name, old.get(key), new.get(key))
+            )
     for label in old["agents"].keys() & new["agents"].keys():
         a, b = ({**s["agents"][label], "note": ""} for s in (old, new))
         if a != b:
-            yield f"its {_first(f'agents.{label}', a, b)}"
+            yield "its {} is {}, requested is {}".format(*first_difference(f"agents.{label}", a, b))
     name = "gpbandits-env"
     before, now = store.meta("versions").get(name), meta["versions"][name]
     if before != now:
-        yield f"it has version {_short(before)} of {name}, and this run has {_short(now)}"
+        yield f"it has version {before} of {name}, and this run has {now}"
     if changed(store.meta("problems"), meta["problems"]):
         yield "its environment's data or defaults were different"
-
-
-def _first(name: str, old: Any, new: Any) -> str:
-    """The first value that differs, named by its keys: "environment.epsilon is 0.1, ..."."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for key in [*old, *new]:
-            a, b = old.get(key, ABSENT), new.get(key, ABSENT)
-            if a != b:
-                return _first(f"{name}.{key}", a, b)
-    return f"{name} is {_short(old)}, requested is {_short(new)}"
-
-
-def _short(value: Any) -> str:
-    text = value if value is ABSENT else json.dumps(value)
-    return text if len(text) <= 120 else text[:117] + "..."
 
 
 @one_blas_thread()

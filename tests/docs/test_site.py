@@ -243,6 +243,8 @@ def test_a_small_plot_shows_the_interval_and_the_limits_of_its_check(papers):
         )
     )
     assert left < middle < right < limit
+    assert papers.figures(CheckPart("a", "undecided", {}, 0)) == ""
+    assert papers.figures(CheckPart("a", "undecided", {}, 5)).endswith("; 5 units")
     check, part = made("mean", {"mean": 1.0, "low": float("nan"), "high": float("nan")}, above=0.0)
     assert papers.span(check, part) is None
     assert papers.bounds(check) == [0.0]

@@ -135,14 +135,8 @@ def where(part: CheckPart) -> str:
 
 
 def figures(part: CheckPart) -> str:
-    """The numbers of a part, an interval in brackets, and the number of independent units."""
-    of = {name: f"{value:.3g}" for name, value in part.numbers.items()}
-    ends = [of.pop(name) for name in ("low", "high") if name in of]
-    if "b" in of:
-        of = {"means": f"{of.pop('a')} and {of.pop('b')}"} | of
-    words = [f"{'mean' if name == 'a' else literal(name)} {value}" for name, value in of.items()]
-    interval = f" ({' to '.join(ends)})" if ends else ""
-    return f"{', '.join(words)}{interval}; {counted(part.units, 'unit')}"
+    """The numbers of a part."""
+    return literal(str(part))
 
 
 def commands(claim: Claim) -> str:

@@ -149,7 +149,16 @@ def overview() -> str:
     groups = defaultdict(list)
     for s in registry.scenarios().values():
         groups[group_of(s.id)].append(s)
-    return made.get_template("scenarios.md").render(groups=groups, kept=references.load)
+    return made.get_template("scenarios.md").render(groups=groups, kept=_kept)
+
+
+def _kept(scenario: Scenario) -> str:
+    """Whether results are kept, with their size if it is not that of the scenario."""
+    kept = references.load(scenario.id)
+    if kept is None:
+        return "not yet"
+    same = (kept["trials"], kept["horizon"]) == (scenario.trials, scenario.horizon)
+    return "table and plot" + ("" if same else f" of {kept['trials']} trials of {kept['horizon']}")
 
 
 def _page(scenario: Scenario) -> str:

@@ -9,6 +9,7 @@ from gpbandits_env.scenarios.claims import judge, yardsticks
 from gpbandits_env.scenarios.claims.claim import paper
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, UNDECIDED, Limits
 from gpbandits_env.scenarios.registry import GROUPS
+from gpbandits_env.scenarios.results import evidence
 
 CHECKS = [
     pytest.param(check, id=f"{claim.id}-{i}")
@@ -110,7 +111,7 @@ def test_few_units_decide_little():
 
 def test_trials_that_repeat_the_same_thing_are_one_unit():
     values = np.array([[1.0], [3.0], [10.0]])
-    assert yardsticks.by_unit(values, np.array([7, 7, 9])).tolist() == [[2.0], [10.0]]
+    assert evidence.by_unit(values, np.array([7, 7, 9])).tolist() == [[2.0], [10.0]]
 
 
 def test_a_slope_is_that_of_the_mean_curve():

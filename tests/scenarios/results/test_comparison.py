@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 from scipy import stats
 
 from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.cli.compare import compare_command
 from gpbandits_env.scenarios.results import evidence, references
@@ -138,22 +140,27 @@ def test_the_same_seed_gives_the_same_intervals():
     assert compare(REGRETS, resamples=50, seed=1) != compare(REGRETS, resamples=50)
 
 
+SUITE = [
+    Scenario(
+        id=f"test/{arms}",
+        source="a test",
+        title="small",
+        env="gpbandits/StaticGP-v0",
+        env_kwargs={"grid": [arms]},
+        agents=tuple(AgentEntry(n, n) for n in ("gp-ucb", "random", third)),
+        horizon=15,
+        trials=4,
+    )
+    for arms, third in ((20, "ei"), (30, "ts"))
+]
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    folder, paths = tmp_path_factory.mktemp("suite"), []
-    for arms, third in ((20, "ei"), (30, "ts")):
-        scenario = Scenario(
-            id=f"test/{arms}",
-            source="a test",
-            title="small",
-            env="gpbandits/StaticGP-v0",
-            env_kwargs={"grid": [arms]},
-            agents=tuple(AgentEntry(n, n) for n in ("gp-ucb", "random", third)),
-            horizon=15,
-            trials=4,
-        )
-        paths.append(folder / f"{arms}.sqlite")
-        run_study(scenario, paths[-1], jobs=1, progress=False)
+    folder = tmp_path_factory.mktemp("suite")
+    paths = [folder / f"{i}.sqlite" for i in range(2)]
+    for scenario, path in zip(SUITE, paths, strict=True):
+        run_study(scenario, path, jobs=1, progress=False)
     return paths
 
 
@@ -276,6 +283,31 @@ def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files):
         gather([files[0], "reference:test/20"], "average_regret")
     with pytest.raises(InvalidInput, match="are kept"):
         gather(["reference:test/30"], "average_regret")
+
+
+def test_results_of_another_environment_do_not_join_a_reference(monkeypatch, files):
+    with Store.open(files[0]) as store:
+        kept, made = evidence.gather(store), store.scenario
+    monkeypatch.setattr(evidence, "load", lambda id: kept)
+    monkeypatch.setattr(references, "load", lambda id: {k: made[k] for k in ("seed", "horizon")})
+    other = SUITE[0].changed({"noise_var": 0.5})
+    monkeypatch.setattr(registry, "scenarios", lambda: {"test/20": other})
+    with pytest.raises(InvalidInput, match=r"has env_kwargs.noise_var .* test/20 have 0.5: run it"):
+        gather([files[0], "reference:test/20"], "average_regret")
+    monkeypatch.setattr(registry, "scenarios", lambda: {"test/20": SUITE[0]})
+    assert gather([files[0], "reference:test/20"], "average_regret")
+
+
+def test_trials_of_one_unit_count_once(monkeypatch, files):
+    """Trials 0 and 2 replay one day, trials 1 and 3 another: there are two of them, not four."""
+    with Store.open(files[0]) as store:
+        kept = evidence.gather(store)
+    units = np.array([5, 9, 5, 9])
+    monkeypatch.setattr(evidence, "load", lambda id: replace(kept, units={0: units}))
+    for paths in (["reference:test/20"], [files[0], "reference:test/20"]):
+        for label, found in gather(paths, "average_regret")["test/20"].items():
+            values = kept.curve(0, label, "average_regret")[:, -1]
+            np.testing.assert_allclose(found, [values[[0, 2]].mean(), values[[1, 3]].mean()])
 
 
 def test_the_table_for_a_paper(files):
