@@ -1,7 +1,9 @@
 import json
+import re
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -102,16 +104,24 @@ def test_list_agents_data(cli):
     assert "ackley" in tasks
 
 
-def test_the_list_is_grouped_by_paper_and_aligned(cli):
-    blocks, starts = cli("list").output.split("\n\n"), set()
-    for block, paper in zip(blocks[:-1], registry.GROUPS, strict=True):
-        head, *rows = block.splitlines()
+def test_the_list_is_grouped_by_paper_and_aligned_with_a_line_per_family(cli):
+    *lines, last = cli("list").output.splitlines()
+    assert len(lines) < 60
+    heads = [i for i, line in enumerate(lines) if line[0] != " "]
+    blocks = [lines[i:j] for i, j in pairwise([*heads, None])]
+    sizes, named = set(), set()
+    for (head, *rows), paper in zip(blocks, registry.GROUPS, strict=True):
         assert head == f"{paper}: {registry.GROUPS[paper]}"
-        assert cli("list", paper).output.startswith(f"{block}\n\n")
+        assert cli("list", paper).output.splitlines() == [head, *rows, last]
         assert all(row.startswith(f"  {paper}/") for row in rows)
-        titles = [registry.get(row.split()[0]).title for row in rows]
-        starts |= {row.rindex(title) for row, title in zip(rows, titles, strict=True)}
-    assert len(starts) == 1
+        for row in rows:
+            ids, size = re.match(r"((?:  ?\S+,)*  ?\S+) .*?(\d+ x \d+)  ", row).groups()
+            sizes.add(row.index(f"{size}  ") + len(size))
+            first, *rest = ids.strip().split(", ")
+            stems = (first, first.rpartition("-")[0])
+            named |= {first, *(stem + end for stem in stems for end in rest)}
+    assert len(sizes) == 1
+    assert named & {*registry.scenarios()} == {*map(registry.base_of, registry.scenarios())}
 
 
 def test_columns_that_say_nothing_are_left_out(cli, unplotted):
