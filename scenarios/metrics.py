@@ -68,12 +68,14 @@ SPENT = {
     "model_order": Quantity("model order", "points in the posterior"),
     "evaluations": Quantity("evaluations", "evaluations spent"),
 }
-Y: dict[str, Quantity] = {**KNOWN, **SPENT}
+RATE = Quantity("evaluations per unit of time", "evaluations per unit of time")
+Y: dict[str, Quantity] = {**KNOWN, **SPENT, "rate": RATE}
 X = {
     "rounds": Quantity("rounds", "round $t$"),
     "seconds": Quantity("clock time", "seconds of asking and telling"),
     "total_seconds": Quantity("total time", "seconds, evaluations included"),
     "evaluations": SPENT["evaluations"],
+    "time": Quantity("time", "time, in units of the drift"),
 }
 BANDS = {"error": "one standard error", "deviation": "one standard deviation"}
 BRIEF = {"error": "1 s.e.", "deviation": "1 s.d."}
@@ -84,9 +86,11 @@ class Panel:
     """One panel of a scenario's plot: the mean over the trials, with a band.
 
     Args:
-        y: a metric (see `KNOWN`), "model_order" or "evaluations".
-        x: "rounds"; "seconds" of ``ask`` and ``tell`` so far; "total_seconds", which adds those of
-            the observed evaluations (both are means over the trials); or "evaluations" spent.
+        y: a metric (see `KNOWN`), "model_order", "evaluations" or "rate", which is the evaluations
+            per unit of time so far.
+        x: "rounds"; "time", that of the clock of an environment with a duration; "seconds" of
+            ``ask`` and ``tell`` so far; "total_seconds", which adds those of the observed
+            evaluations (both are means over the trials); or "evaluations" spent.
         band: "error", one standard error of the mean, or "deviation", one standard deviation.
         log: whether y is logarithmic.
         log_x: whether x is.

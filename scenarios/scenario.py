@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
-from gpbandits_env.arrays import Plain, Settings, listed, whole
+from gpbandits_env.arrays import Plain, Settings, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.scenarios.declare import (
     check,
@@ -44,12 +44,15 @@ class AgentEntry:
         agent: a registered name, e.g. "gp-ucb", or "module:Class", an agent of your own.
         settings: JSON-able keyword arguments.
         note: one line that says which reading of the paper this is.
+        thinking: the declared time of its decisions, if the environment has a clock: seconds, or
+            the coefficients of a cost model (see `Clock`); by default that of the environment.
     """
 
     label: str
     agent: str
     settings: Settings = field(default_factory=dict)
     note: str = ""
+    thinking: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check(self)
@@ -79,7 +82,8 @@ class Scenario:
             list's item "drift.drifts.0.epsilon"). "agents.NAME" is a setting of every agent,
             "agents.LABEL.NAME" a setting of one, which has no effect where that agent is left out,
             and "horizon" the horizon.
-        horizon: rounds T.
+        horizon: rounds T; or, if the environment has a clock with a ``duration``, the number of
+            equal parts of that time for which results are kept.
         trials: independent environment instances; all agents face the same ones.
         agents: the paper's agents.
         metric: the metric that reports rank by (see `metrics.KNOWN`).
@@ -255,6 +259,8 @@ class Scenario:
         result: Plain = plain({key: found[key] for key in found if key not in hidden})
         for entry in result["agents"].values():
             del entry["label"]
+            if not entry["thinking"]:
+                del entry["thinking"]
         return result
 
 
@@ -283,6 +289,22 @@ class Cell:
         selective = {"selective": True} if self.scenario.selective else {}
         return {**self.scenario.env_kwargs, **selective}
 
+    def made_for(self, entry: AgentEntry) -> Plain:
+        """The same for an agent, whose declared time of thinking may be its own.
+
+        Raises:
+            InvalidInput: it has one, but the environment has no clock.
+        """
+        made = self.made_with
+        if not entry.thinking:
+            return made
+        if not isinstance(made.get("clock"), Mapping):
+            raise InvalidInput(
+                f"agent {entry.label!r}: thinking needs an environment with a clock, such as "
+                '{"evaluation": 0.1}'
+            )
+        return {**made, "clock": {**made["clock"], "thinking": list(entry.thinking)}}
+
     def opening(self, trial: int) -> int | None:
         """The arm that every agent gets in round 1 of a trial; None if agents choose it."""
         openings = self.scenario.openings
@@ -297,6 +319,18 @@ class Cell:
             for name, value in self.params.items()
             if name not in kept and not name.startswith("agents.")
         }
+
+
+def clocked(env_kwargs: Settings) -> float | None:
+    """The time at which the clock of an environment ends an episode, in units; None if none does.
+
+    Raises:
+        InvalidInput: the duration or the unit is no positive number.
+    """
+    clock = env_kwargs.get("clock")
+    if not isinstance(clock, Mapping) or clock.get("duration") is None:
+        return None
+    return positive(clock["duration"], "duration") / positive(clock.get("unit", 1.0), "unit")
 
 
 def words(point: Settings) -> str:

@@ -3,8 +3,11 @@
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.declare import put
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import clocked
 
 # Each quantity in seconds is the running sum of these.
 SECONDS = {"seconds": ("ask", "tell"), "total_seconds": ("ask", "tell", "evaluate")}
@@ -46,10 +49,23 @@ def along(store: Store, cell: int, label: str, name: str) -> Array:
     if name in SECONDS:
         parts = [store.seconds(cell, label, part) for part in SECONDS[name]]
         return np.cumsum(np.sum(parts, axis=0), axis=1)
-    if name == "rounds":
+    if name == "rate":
+        return along(store, cell, label, "evaluations") / along(store, cell, label, "time")
+    if name in ("rounds", "time"):
         trials, horizon = store.arrays(cell, label, "optimum").shape
-        return np.broadcast_to(np.arange(1.0, horizon + 1.0), (trials, horizon))
+        end = horizon if name == "rounds" else _duration(store, cell)
+        return np.broadcast_to(np.arange(1.0, horizon + 1.0) * (end / horizon), (trials, horizon))
     return store.arrays(cell, label, name).astype(np.float64)
+
+
+def _duration(store: Store, cell: int) -> float:
+    """The time at which the trials of a cell end, in units of the drift."""
+    given = store.scenario["env_kwargs"]
+    for name, value in store.scenario["points"][cell].items():
+        given = put(given, name, value) if name.partition(".")[0] == "clock" else given
+    if (end := clocked(given)) is None:
+        raise InvalidInput(f"{store.scenario['id']} has no clock with a duration, and no time")
+    return end
 
 
 def resets(model_order: Array) -> IntArray:

@@ -14,7 +14,8 @@ ROUND_FIELDS = {
     "rewards": "(T, m) noisy rewards as observed; 0 where an evaluation was skipped, and NaN for "
     "delayed rewards that did not arrive within the horizon",
     "values": "(T, m) noiseless rewards",
-    "regret": "(T, m) optimum of the round minus value",
+    "regret": "(T, m) optimum of the round minus value; with a clock's duration the mean over the "
+    "time of a part, and the other arrays are those of the last round that ended with it",
     "optimum": "(T,) the largest noiseless reward of the round",
     "model_order": "(T,) data points in the agent's posterior after each round; 0 without one",
     "evaluations": "(T,) evaluations spent up to and including each round, initial points too",
@@ -77,7 +78,7 @@ class TrialFailure:
 
 @dataclass
 class Rounds:
-    """The arrays of a trial while it runs, with one row per round."""
+    """The arrays of a trial while it runs, one row per round, of which there may be more."""
 
     horizon: int
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -89,4 +90,7 @@ class Rounds:
                 sample = np.asarray(value)
                 kind = np.int64 if sample.dtype.kind in "iu" else np.float64
                 self.arrays[name] = np.zeros((self.horizon, *sample.shape), kind)
+            elif t == len(self.arrays[name]):  # the number of rounds was not known
+                more = np.zeros_like(self.arrays[name])
+                self.arrays[name] = np.concatenate([self.arrays[name], more])
             self.arrays[name][t] = value

@@ -16,6 +16,7 @@ import numpy as np
 from gpbandits_env import agents
 from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.arrays import Plain
+from gpbandits_env.envs.clock import clock_for
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.gp.kernels import kernel_from_dict
 from gpbandits_env.gp.threads import one_blas_thread
@@ -54,6 +55,8 @@ def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> tuple[Problem, Plain]:
             part = "agent"
             try:
                 agent_class(entry.agent)
+                part = "thinking"
+                clock_for(cell.made_for(entry).get("clock"))
                 part = "settings"
                 make_agent(entry, env, 0)
             except GPBanditsError as error:

@@ -30,7 +30,7 @@ from gpbandits_env.scenarios.results.records import (
     TrialKey,
     TrialRecord,
 )
-from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
+from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario, clocked
 from gpbandits_env.seeding import seed_for
 from gpbandits_env.specs import FAMILIES
 
@@ -127,14 +127,16 @@ def make_env(env: str, kwargs: Settings, horizon: int) -> gym.Env[Any, Any]:
         raise InvalidInput("max_episode_steps is the horizon of the scenario: set that instead")
     if not isinstance(mode := kwargs.get("render_mode"), str | None):
         raise InvalidInput(f"render_mode must be a string, such as 'rgb_array', got {shown(mode)}")
+    # With a duration the clock ends an episode, whatever the number of its rounds.
+    steps = None if clocked(kwargs) else horizon
     try:
-        made = gym.make(env, max_episode_steps=horizon, disable_env_checker=True, **kwargs)
+        made = gym.make(env, max_episode_steps=steps, disable_env_checker=True, **kwargs)
     except GPBanditsError:  # some of these are a TypeError too
         raise
     except (gym.error.Error, ImportError, TypeError) as error:  # a package may not be installed
         raise InvalidInput(f"environment {env!r}: {error}") from error
     problem = getattr(made.unwrapped, "problem", None)
-    if problem is not None and (problem.horizon or horizon) < horizon:
+    if steps and problem is not None and (problem.horizon or horizon) < horizon:
         raise InvalidInput(
             f"the horizon is {horizon}, but the recording ends after {problem.horizon} rounds: use "
             "a shorter horizon, other starts, or repeat=True, so that the first row follows the "
@@ -207,10 +209,10 @@ def run_rounds(
 ) -> tuple[Plain, Plain]:
     """One agent in one environment instance, which has been reset.
 
-    If rewards are delayed, the agent is told of each when it arrives. In a selective environment
-    the agent says which of its actions would be informative, and only these are evaluated. An
-    oracle, i.e. an agent with a method ``reveal`` (the genie of bogunovic2016), gets the function
-    of each round after the round.
+    If rewards are delayed, the agent is told of each when it arrives, and with a clock of the
+    times. In a selective environment the agent says which of its actions would be informative, and
+    only these are evaluated. An oracle, i.e. an agent with a method ``reveal`` (the genie of
+    bogunovic2016), gets the function of each round after the round.
 
     Args:
         env: the environment.
@@ -240,7 +242,7 @@ def run_rounds(
         observation, _, _, _, info = env.step((actions, *mask) if selective else actions)
         stepped = perf_counter()
         context = observation.get("context")
-        if delayed:
+        if delayed or "time" in observation:
             agent.observe(observation)
         else:
             agent.tell(actions, observation["rewards"], *mask)
@@ -265,6 +267,70 @@ def run_rounds(
         evaluating = _evaluation_seconds(instance) - clock
         seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
     return rounds.arrays, seconds.arrays
+
+
+def run_parts(
+    env: gym.Env[Any, Any], agent: Any, parts: int, end: float, first: Plain, spent: int = 0
+) -> tuple[Plain, Plain]:
+    """One agent in one instance whose clock ends the episode, in equal parts of the time.
+
+    The regret of a part is the mean over its time of that of the actions in force, per action; the
+    first actions count from the start. Other quantities are those of the last round that has ended
+    with the part.
+
+    Args:
+        env: the environment, which has been reset.
+        agent: a fresh agent.
+        parts: the number of parts, T.
+        end: the time at which the episode ends, in units of the drift.
+        first: the observation of the reset.
+        spent: evaluations before round 1.
+    Returns:
+        As `run_rounds`, without actions.
+    """
+    instance: Any = env.unwrapped
+    times: list[Array] = []
+    rows, over = Rounds(2 * parts), False
+    agent.observe(first)
+    while not over:
+        t, start = len(times), perf_counter()
+        actions = agent.ask()
+        chosen, clock = perf_counter(), _evaluation_seconds(instance)
+        observation, _, _, over, info = env.step(actions)
+        stepped = perf_counter()
+        agent.observe(observation)
+        told = perf_counter()
+        spent += len(info["regret"])
+        times.append(observation["time"])
+        rows.put(
+            t,
+            rewards=observation["rewards"],
+            values=info["noiseless_rewards"],
+            latest=info["regret"],
+            optimum=info["optimum"],
+            model_order=model_order(agent),
+            evaluations=spent,
+            integral=info["time_regret"],
+            ask=chosen - start,
+            tell=told - stepped,
+            evaluate=_evaluation_seconds(instance) - clock,
+        )
+    found, (read, now) = {k: a[: len(times)] for k, a in rows.arrays.items()}, np.array(times).T
+    ends = end * np.arange(1, parts + 1) / parts
+    latest, integral = found.pop("latest"), found.pop("integral")
+    before, after = read[0] * latest[0].mean(), max(end - read[-1], 0.0) * latest[-1].mean()
+    known = np.concatenate([[0.0], before + integral, [before + integral[-1] + after]])
+    sums = np.interp(ends, [0.0, *read, max(end, read[-1])], known)
+    mean = np.diff(sums, prepend=0.0) * parts / end
+    in_part = np.searchsorted(ends, now).clip(max=parts - 1)
+    seconds = {
+        name: np.bincount(in_part, found.pop(name), parts) for name in ("ask", "tell", "evaluate")
+    }
+    last = np.searchsorted(now, ends, side="right") - 1
+    rounds = {name: array[last.clip(min=0)] for name, array in found.items()}
+    for name in ("model_order", "evaluations"):
+        rounds[name] = np.where(last < 0, 0, rounds[name])
+    return rounds | {"regret": np.repeat(mean[:, None], latest.shape[1], axis=1)}, seconds
 
 
 def _evaluation_seconds(instance: Any) -> float:
@@ -325,22 +391,25 @@ def _run(task: PlannedTrial) -> TrialRecord:
     entry = next(e for e in here.agents if e.label == label)
     env_seed, agent_seed = task.stream("world"), task.stream("agent", label)
     first: Plain = {}
-    with lent(here.env, cell.made_with, here.horizon) as env:
+    with lent(here.env, cell.made_for(entry), here.horizon) as env:
         agent = make_agent(entry, env, agent_seed)
         observation, _ = env.reset(seed=env_seed)
         if "context" in observation:
             agent.set_context(observation["context"])
         if here.initial:
             first = initial_points(env, agent, here.initial, task.stream("initial"))
-        rounds, seconds = run_rounds(
-            env,
-            agent,
-            here.horizon,
-            observation,
-            opening=cell.opening(task.key.trial),
-            store_actions=here.store_actions,
-            spent=here.initial,
-        )
+        if end := clocked(here.env_kwargs):
+            rounds, seconds = run_parts(env, agent, here.horizon, end, observation, here.initial)
+        else:
+            rounds, seconds = run_rounds(
+                env,
+                agent,
+                here.horizon,
+                observation,
+                opening=cell.opening(task.key.trial),
+                store_actions=here.store_actions,
+                spent=here.initial,
+            )
     if "actions" not in rounds:
         first.pop("initial_actions", None)
     return TrialRecord(task.key, env_seed, agent_seed, rounds | first, seconds)

@@ -25,3 +25,5 @@ from gpbandits_env.rewards.functions.process import RewardProcess as RewardProce
 from gpbandits_env.rewards.functions.process import ShuffledProcess as ShuffledProcess
 from gpbandits_env.rewards.functions.process import StaticProcess as StaticProcess
 from gpbandits_env.rewards.functions.process import TableProcess as TableProcess
+from gpbandits_env.rewards.functions.swept import SWEPT as SWEPT
+from gpbandits_env.rewards.functions.swept import SweptProcess as SweptProcess

@@ -41,6 +41,7 @@ EXAMPLES = {
         {"grid": [6, 5], "drift": {"type": "seasonal", "period": 7}, "batch_size": 2},
         {"function": "ackley", "dim": 3, "motion": {"type": "orbit"}, "batch_size": 2},
         {"function": "camelback", "grid": [9, 9], "low": [-3, -2], "high": [3, 2]},
+        {"function": "rosenbrock", "grid": [5, 4], "sweep": 7.5, "batch_size": 2},
     ],
     "gpbandits/Contextual-v0": [
         {"grid": [5], "contexts": 3, "batch_size": 2},

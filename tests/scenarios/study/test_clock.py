@@ -1,0 +1,125 @@
+"""Trials under a clock that ends them: equal parts of the time, declared costs of thinking."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.scenarios.metrics import Panel
+from gpbandits_env.scenarios.reporting.plots import figure
+from gpbandits_env.scenarios.results.curves import along
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.study import run_study
+from gpbandits_env.scenarios.study.runner import PlannedTrial, TrialKey, run_trial
+
+UCB = {"epsilon": 0.1, "beta": 4.0}
+CLOCK = {"evaluation": 3.0, "unit": 2.0, "duration": 90.0, "thinking": 0.0}
+WORLD = {"function": "rosenbrock", "sweep": 30, "grid": [6, 6], "noise_var": 0.05, "clock": CLOCK}
+
+
+def scenario(**more):
+    given = {
+        "id": "my/clock",
+        "source": "a test",
+        "title": "two speeds",
+        "env": "gpbandits/Drifting-v0",
+        "env_kwargs": WORLD,
+        "agents": (
+            AgentEntry("fast", "tv-gp-ucb", UCB, thinking=(0.01,)),
+            AgentEntry("slow", "tv-gp-ucb", UCB, thinking=(4.0, 0.5)),
+            AgentEntry("usual", "random"),
+        ),
+        "horizon": 9,
+        "trials": 2,
+    }
+    return Scenario(**given | more)
+
+
+@pytest.mark.parametrize(("label", "thinking"), [("fast", [0.01]), ("slow", [4.0, 0.5])])
+def test_the_regret_of_a_part_is_the_mean_over_its_time(label, thinking):
+    """Summed on a fine grid of times, from a loop of its own."""
+    record = run_trial(scenario(), label, 1)
+    env = gym.make("gpbandits/Drifting-v0", **WORLD | {"clock": CLOCK | {"thinking": thinking}})
+    agent = agents.make("tv-gp-ucb", env, seed=record.agent_seed, **UCB)
+    observation, _ = env.reset(seed=record.world_seed)
+    agent.observe(observation)
+    reads, now, order, played, before, over = [], [], [], [], [], False
+    while not over:
+        observation, _, _, over, info = env.step(agent.ask())
+        agent.observe(observation)
+        order.append(agent.posterior.size)
+        reads.append(observation["time"][0])
+        now.append(observation["time"][1])
+        played.append(int(observation["actions"][0]))
+        before.append(info["regret"].item())
+    assert now[-1] >= 45.0 > now[-2]
+    at = env.unwrapped.bandit.process.at
+    later = zip([at(1.0 + t) for t in reads[1:]], played[:-1], strict=True)
+    after = [function.optimum - function.values[arm] for function, arm in later]
+    # In force between two reads: the mean of the regret at both. Before and after: as it stands.
+    edges = np.array([0.0, *reads, 1e9])
+    levels = np.array([before[0], *np.add(before[:-1], after) / 2, before[-1]])
+    fine = (np.arange(90_000) + 0.5) * 5e-4
+    on = levels[np.searchsorted(edges, fine, side="right") - 1].reshape(9, -1).mean(axis=1)
+    np.testing.assert_allclose(record.rounds["regret"][:, 0], on, atol=2e-3)
+    ended = [np.searchsorted(now, end, side="right") for end in 5.0 * np.arange(1, 10)]
+    np.testing.assert_array_equal(record.rounds["evaluations"], ended)
+    np.testing.assert_array_equal(record.rounds["model_order"], [order[n - 1] for n in ended])
+    assert len(record.seconds["ask"]) == 9
+
+
+def test_declared_costs_repeat_bit_for_bit_and_slow_agents_evaluate_less(tmp_path):
+    paths = [tmp_path / f"{jobs}.sqlite" for jobs in (1, 2)]
+    digests = {run_study(scenario(), p, jobs=j).report().digest for j, p in enumerate(paths, 1)}
+    assert len(digests) == 1
+    with Store.open(paths[0]) as store:
+        rates = [along(store, 0, label, "rate")[0, -1] for label in ("fast", "slow", "usual")]
+        times = along(store, 0, "fast", "time")[0]
+        drawn = figure(store, panels=[Panel("average_regret", "time"), Panel("rate", "time")])
+    np.testing.assert_allclose(times, 5.0 * np.arange(1, 10))
+    assert rates == pytest.approx([29 / 45, 9 / 45, 30 / 45])
+    labels = [axes.get_xlabel() for axes in drawn.axes if axes.has_data()]
+    assert labels == ["time, in units of the drift"] * 2
+
+
+def test_a_study_without_a_duration_has_no_time(tmp_path):
+    plain = {name: value for name, value in WORLD.items() if name != "clock"}
+    given = scenario(env_kwargs=plain, agents=(AgentEntry("usual", "random"),))
+    outcome = run_study(given, tmp_path / "x.sqlite", jobs=1)
+    assert "thinking" not in outcome.report().scenario["agents"]["usual"]
+    with Store.open(outcome.path) as store, pytest.raises(InvalidInput, match="no clock"):
+        along(store, 0, "usual", "time")
+
+
+def test_an_agent_of_a_clock_without_end_is_told_the_times():
+    clock = {"evaluation": 1.0, "thinking": 0.5}
+    given = scenario(env_kwargs=WORLD | {"clock": clock})
+    cell = given.cells()[0]
+    assert cell.made_for(cell.scenario.agents[1])["clock"]["thinking"] == [4.0, 0.5]
+    slow, fast = (run_trial(given, label, 0).rounds["rewards"] for label in ("slow", "fast"))
+    assert len(slow) == len(fast) == 9
+    task = PlannedTrial(cell, TrialKey(0, "slow", 0), 0)
+    env = gym.make("gpbandits/Drifting-v0", **cell.made_for(cell.scenario.agents[1]))
+    agent = agents.make("tv-gp-ucb", env, seed=task.stream("agent", "slow"), **UCB)
+    observation, _ = env.reset(seed=task.stream("world"))
+    for rewards in slow:
+        agent.observe(observation)
+        observation, *_ = env.step(agent.ask())
+        np.testing.assert_array_equal(observation["rewards"], rewards)
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "says"),
+    [
+        ({"env_kwargs": {"grid": [6]}, "env": "gpbandits/StaticGP-v0"}, InvalidInput, "a clock"),
+        ({"agents": (AgentEntry("a", "random", thinking=(-1.0,)),)}, InvalidInput, "thinking"),
+        ({"env_kwargs": WORLD | {"clock": CLOCK | {"unit": 0.0}}}, InvalidInput, "unit"),
+        ({"env_kwargs": WORLD | {"clock": CLOCK | {"speed": 1.0}}}, UnknownName, "speed"),
+    ],
+)
+def test_mistakes_are_found_before_anything_runs(tmp_path, more, error, says):
+    with pytest.raises(error, match=says):
+        run_study(scenario(**more), tmp_path / "x.sqlite", jobs=1)
+    assert not (tmp_path / "x.sqlite").exists()
