@@ -1,9 +1,9 @@
 """Fits of the model to the data at intervals.
 
 Assumes: all data of a fit come from one function; if epsilon is learned, the function drifts.
-Departures: 1. unless epsilon is learned too, a fit of the kernel ignores that the correlation with
-past data changes, and ``last`` limits the data that it uses; 2. if epsilon is learned, data older
-than ``window`` are dropped; 3. a temporal kernel is learned after the kernel in space, with a prior
+Departures: 1. with an epsilon that is not learned too, a fit of the kernel ignores that the
+correlation with past data changes, and ``last`` limits the data that it uses; 2. if epsilon is
+learned, data older than ``window`` are dropped; 3. what is learned of a temporal kernel has a prior
 around the given parameters, and all data are used under the new one.
 """
 

@@ -288,9 +288,10 @@ def agent_for(
     By default, the kernel is Matern-5/2 with lengthscale 0.3 sqrt(d) on the unit cube and variance
     1, the noise has variance 1e-4, and values are standardized. The lengthscales (one per
     dimension), the variance and the noise variance are learned at every third value, and less often
-    above 60 values, unless a kernel or ``temporal`` is given. With a window or resets, the model is
-    that of the data in the window. Where data age, epsilon is learned too, from the value that is
-    given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
+    above 60 values, unless a kernel is given. With a window or resets, the model is that of the
+    data in the window. Where data age by an epsilon, it is learned too, from the value that is
+    given, with one lengthscale; ``temporal`` stays as given. Where an agent's own beta_t is that of
+    a theorem, beta is 2.
     The ``scale`` of an agent that draws posterior samples is `sample_scale`. In spaces with
     choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
     ``augmented`` and its ``incumbent`` is "sampled"; see `noise` too.
@@ -312,7 +313,7 @@ def agent_for(
     problem = Problem(space.domain, Matern52(LENGTHSCALE * math.sqrt(space.dim)), NOISE_VAR)
     if "kernel" in given and not given.get("learn"):
         _warn_of_units(kernel_from_dict(given["kernel"]))
-    usual = "learn" not in given and "kernel" not in given and given.get("temporal") is None
+    usual = "learn" not in given and "kernel" not in given
     if usual:
         given["learn"] = _usual_learning(space, cls, given, robust)
     given = _exploration(space, name, bool(noise)) | given
@@ -371,7 +372,8 @@ def _exploration(space: Space, name: str, noisy: bool) -> Plain:
 def _usual_learning(space: Space, cls: type[GPAgent], given: Settings, robust: bool) -> Plain:
     """What is learned by default, and when."""
     what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
-    if cls.assumes_drift or given.get("epsilon") is not None:
+    moving = given.get("temporal") is not None or cls.PARTS.temporal is not None
+    if not moving and (cls.assumes_drift or given.get("epsilon") is not None):
         return {**FADING, "what": [*what, "epsilon"]}
     spread = math.sqrt(min(3.0, DIFFERENCES / len(space.dimensions)))
     learn = {**LEARN, "what": what, "ard": True, "spread": spread}

@@ -18,4 +18,3 @@ from gpbandits_env.gp.learning.scaling import InputScaling as InputScaling
 from gpbandits_env.gp.learning.scaling import OutputScaling as OutputScaling
 from gpbandits_env.gp.learning.scaling import Winsorizer as Winsorizer
 from gpbandits_env.gp.learning.time import TimeFit as TimeFit
-from gpbandits_env.gp.learning.time import learnable_in_time as learnable_in_time

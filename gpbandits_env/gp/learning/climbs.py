@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.gp.learning.likelihood import Likelihood, PointLikelihood, SeriesLikelihood
-from gpbandits_env.gp.learning.priors import LogNormal
+from gpbandits_env.gp.learning.priors import MOST_EPSILON, LogNormal
+from gpbandits_env.gp.temporal import TemporalKernel
 
-MOST_EPSILON = 0.999
 # Starts from slow to fast drift: the likelihood in epsilon may have a maximum at either end.
 EPSILON_STARTS = (0.003, 0.03, 0.3)
 # Under priors, the starts after the first are these factors times the centers of the priors: smooth
@@ -24,7 +24,7 @@ STARTS: tuple[Mapping[str, float], ...] = (
     {"lengthscale": 4.0, "variance": 3.0},
 )
 # The names of parameters with priors that do not depend on the given value.
-USUAL = {"lengthscale", "variance", "noise_var"}
+USUAL = {"lengthscale", "variance", "noise_var", "temporal"}
 # Multiples of the value of any other parameter, for another start: the likelihood of a period has a
 # maximum at each alias, and a search may end at any of them.
 MULTIPLES = np.linspace(-np.log(2.0), np.log(2.0), 41)
@@ -53,13 +53,17 @@ class LearnedParameter(NamedTuple):
 
 @dataclass(frozen=True)
 class Climbed:
-    """The best result of several searches: the parameters and the likelihood."""
+    """The best result of several searches: the parameters and the likelihood.
+
+    ``temporal`` is the kernel in time, if the model has one.
+    """
 
     theta: Array
     epsilon: float
     at: Likelihood
     starts: tuple[float, ...]
     evaluations: int
+    temporal: TemporalKernel | None = None
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from gpbandits_env.arrays import LARGEST, Array, Plain, finite_array, numbers, p
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical
-from gpbandits_env.gp.learning.climbs import MOST_EPSILON
 from gpbandits_env.gp.learning.data import Series
 from gpbandits_env.gp.learning.fit import usual_gap
+from gpbandits_env.gp.learning.priors import MOST_EPSILON
 from gpbandits_env.gp.learning.time import TimeFit
 from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profile, markov_basis
 from gpbandits_env.gp.model import Model

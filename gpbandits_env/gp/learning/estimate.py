@@ -12,7 +12,6 @@ from gpbandits_env.gp.learning.data import Observations
 from gpbandits_env.gp.learning.fit import fit, groups_of, learnable
 from gpbandits_env.gp.learning.priors import HyperPriors
 from gpbandits_env.gp.learning.scaling import InputScaling, OutputScaling, Winsorizer
-from gpbandits_env.gp.learning.time import TimeFit, learnable_in_time
 from gpbandits_env.gp.model import Model
 
 PRIORS = {
@@ -22,8 +21,6 @@ PRIORS = {
 }
 # The least known noise variance, relative to the variance of the rewards.
 LEAST_NOISE = 1e-6
-# The standard deviation of the prior of the logarithm of a parameter of time, around that given.
-PRIOR_SD = 1.0
 
 
 @dataclass(frozen=True)
@@ -77,16 +74,11 @@ class Estimator:
         prior: str = "default",
     ) -> None:
         self.given, self._domain = given, domain
-        timed = [word for word in what if word.split(".")[0] == "temporal"]
-        # With a parameter of time, the noise is learned with it.
-        self._of_time = tuple(w for w in what if timed and (w in timed or w == "noise_var"))
-        self._of_space = tuple(word for word in what if word not in self._of_time)
-        self._names = learnable(given.kernel, self._of_space)
-        if timed:
-            if given.temporal is None:
-                raise InvalidInput("learning temporal needs a temporal kernel to start from")
-            learnable_in_time(given.temporal, self._of_time)
-        needs_noise = bool(timed) or (self._names and "noise_var" not in self._names)
+        timed = any(word.split(".")[0] == "temporal" for word in what)
+        if timed and given.temporal is None:
+            raise InvalidInput("learning temporal needs a temporal kernel to start from")
+        self._what, self._names = tuple(what), learnable(given.kernel, what, given.temporal)
+        needs_noise = self._names and "noise_var" not in self._names
         if needs_noise and given.noise_var == 0.0 and not known_noise:
             raise InvalidInput(
                 f"cannot learn {' and '.join(what)} without noise: give a noise_var above 0, or "
@@ -96,7 +88,7 @@ class Estimator:
         inputs = InputScaling.of(domain)
         if ard is not False:
             groups_of(ard, given.kernel, self._names, len(inputs.low))
-        priors = PRIORS[prior](inputs, spread)
+        priors = replace(PRIORS[prior](inputs, spread), temporal=given.temporal)
         self._priors = priors if self._names - {"epsilon"} else None
         self._standardize, self._known_noise, self._robust = standardize, known_noise, robust
         self._ard, self._drifts = ard, "epsilon" in what
@@ -105,12 +97,12 @@ class Estimator:
     @property
     def keeps_prior(self) -> bool:
         """Whether epsilon is all that a fit changes."""
-        return self._priors is None and not self._standardize and not self._of_time
+        return self._priors is None and not self._standardize
 
     @property
     def searches(self) -> bool:
         """Whether more than the mean and the scale is estimated."""
-        return bool(self._names or self._of_time)
+        return bool(self._names)
 
     def fit(
         self,
@@ -137,49 +129,42 @@ class Estimator:
         base = self.given.prior_mean
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
         outputs = OutputScaling.of(gap) if self._standardize else OutputScaling()
-        model, of_space = self._scaled(outputs, noise_var)
+        model, what = self._scaled(outputs, noise_var)
         if noise_var is not None:
             noise_var = np.maximum(noise_var, LEAST_NOISE * outputs.var)
         at, mean, likelihood = self._domain.points(points), outputs.mean, None
-        if names := learnable(self.given.kernel, of_space):
+        if names := learnable(self.given.kernel, what, self.given.temporal):
             # Parameters that are not learned are as given.
             own = start.kernel.parameters()
             kept = {n: v for n, v in model.kernel.parameters().items() if n in own.keys() - names}
             first = Model(
                 start.kernel.with_parameters(kept),
                 start.noise_var if "noise_var" in names else model.noise_var,
+                temporal=start.temporal,
             )
             found = fit(
                 first,
                 Observations(at, gap, times, noise_var),
-                learn=(*of_space, *(("mean",) if self._standardize else ())),
+                learn=(*what, *(("mean",) if self._standardize else ())),
                 priors=self._priors,
                 ard=self._ard,
                 starts=starts,
             )
             likelihood, mean = found.log_likelihood, float(found.model.prior_mean)
             epsilon = found.model.epsilon if self._drifts else model.epsilon
-            kernel, noise = found.model.kernel, found.model.noise_var
-            model = replace(model, kernel=kernel, noise_var=noise, epsilon=epsilon)
-        if self._of_time:
-            # The kernel in space is that of all rewards as one function; time is learned after it.
-            without = replace(model, prior_mean=0.0)
-            seen = Observations(at, gap - mean, times)
-            in_time = TimeFit(without, seen, self._of_time, prior_sd=PRIOR_SD)
-            best, likelihood = in_time.best()
-            model = replace(model, noise_var=best.noise_var, temporal=best.temporal)
+            model = replace(found.model, prior_mean=model.prior_mean, epsilon=epsilon)
         model = replace(model, prior_mean=base + mean if mean else base)
         return Estimate(model, mean, likelihood, winsorizer)
 
     def _scaled(
         self, outputs: OutputScaling, noise_var: Array | None
     ) -> tuple[Model, tuple[str, ...]]:
-        """The given model in the units of the rewards, and what to learn in space."""
+        """The given model in the units of the rewards, and what to learn."""
         factor = outputs.var / self._reward_var
-        least, noise, of_space = LEAST_NOISE * outputs.var, self.given.noise_var, self._of_space
+        least, noise, what = LEAST_NOISE * outputs.var, self.given.noise_var, self._what
         noise = max(noise, least) if self._known_noise else noise * factor
         if noise_var is not None and not np.isnan(noise_var).any():
             noise = max(float(np.median(noise_var)), least)
-            of_space = tuple(word for word in of_space if word != "noise_var")
+            what = tuple(word for word in what if word != "noise_var")
         kernel = self.given.kernel.scaled(factor)
-        return replace(self.given, kernel=kernel, noise_var=noise), of_space
+        return replace(self.given, kernel=kernel, noise_var=noise), what

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from gpbandits_env.arrays import Array, IntArray, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.kernels import Kernel, Stationary
-from gpbandits_env.gp.learning.climbs import MOST_EPSILON, Climbed, Climbs, LearnedParameter
+from gpbandits_env.gp.learning.climbs import Climbed, Climbs, LearnedParameter
 from gpbandits_env.gp.learning.data import Observations, Series
 from gpbandits_env.gp.learning.likelihood import (
     Covariances,
@@ -18,14 +18,15 @@ from gpbandits_env.gp.learning.likelihood import (
     PointLikelihood,
     RadialCovariances,
     SeriesLikelihood,
+    TimedCovariances,
     below_one,
     one_mean,
 )
-from gpbandits_env.gp.learning.priors import HyperPriors
+from gpbandits_env.gp.learning.priors import FLAT, MOST_EPSILON, HyperPriors, of_time
 from gpbandits_env.gp.learning.scaling import OutputScaling
 from gpbandits_env.gp.learning.time import TimeFit
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.temporal import epsilon_per
+from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per
 
 # Twice the drop in log likelihood: the 95% chi-squared quantile with 1 degree of freedom.
 CHI2_95 = 3.841458820694124
@@ -50,8 +51,10 @@ class Fitted:
     evaluations: int
 
 
-def learnable(kernel: Kernel, learn: Iterable[str]) -> frozenset[str]:
-    """The parameters that words stand for: kernel parameters, "noise_var", "mean", "epsilon".
+def learnable(
+    kernel: Kernel, learn: Iterable[str], temporal: TemporalKernel | None = None
+) -> frozenset[str]:
+    """The parameters that words stand for: "noise_var", "mean", "epsilon", of the kernel, of time.
 
     Raises:
         UnknownName: a word stands for none of these; see `fit`.
@@ -61,6 +64,10 @@ def learnable(kernel: Kernel, learn: Iterable[str]) -> frozenset[str]:
         stem, _, last = name.rpartition(".")
         for word in {"kernel", name, stem if last.isdigit() else name}:
             meanings.setdefault(word, set()).add(name)
+    if temporal is not None:
+        del meanings["epsilon"]
+        own = {f"temporal.{name}" for name in temporal.parameters()}
+        meanings |= {"temporal": own} | {name: {name} for name in own}
     names: set[str] = set()
     for word in learn:
         names |= meanings[one_of(word, meanings, "hyper-parameter to learn")]
@@ -121,9 +128,9 @@ def fit(
         data: observations, or independent series of all arms (the kernel is then a kernel of arm
             indices, such as `Empirical`, and is not learned).
         learn: names of the kernel's parameters, "kernel" for all of them, "lengthscale" for one or
-            all of several; "noise_var"; "mean" (the best constant at every step); "epsilon". For a
-            model with a temporal kernel: "temporal", "temporal.NAME" and "noise_var" (see
-            `TimeFit`).
+            all of several; "noise_var"; "mean" (the best constant at every step); "epsilon"; for a
+            model with a temporal kernel "temporal" for all of its parameters, or "temporal.NAME".
+            With series these and "noise_var" alone (see `TimeFit`).
         priors: priors and bounds for scaled inputs and rewards, which give the maximum a
             posteriori. Without priors, the likelihood is maximized within a factor of 3000.
         ard: under priors, learn one lengthscale per coordinate instead of one for all; or, for a
@@ -149,13 +156,7 @@ def fit(
             f"{type(data).__name__}"
         )
     learn = listed(learn, "learn")
-    if model.temporal is not None:
-        if priors is not None or ard:
-            raise InvalidInput("a temporal kernel is learned without priors and without ard")
-        search = TimeFit(model, data, learn)
-        moving, value = search.best()
-        return Fitted(moving, value, (value,), search.evaluations)
-    names = learnable(model.kernel, learn)
+    names = learnable(model.kernel, learn, model.temporal)
     if not names:
         raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")
     if ard is not False and priors is None and names & model.kernel.parameters().keys():
@@ -184,8 +185,14 @@ def fit(
             )
         groups = groups_of(ard, model.kernel, names, data.points.shape[1])
         return _ObservationFit(model, data, names, priors).run(groups, whole(starts, "starts", 0))
+    if priors is None and ard is False and model.temporal is not None:
+        search = TimeFit(model, data, names)
+        moving, value = search.best()
+        return Fitted(moving, value, (value,), search.evaluations)
     if priors is not None or not names <= {"epsilon", "noise_var"}:
-        raise InvalidInput("series allow only epsilon and noise_var to be learned, without priors")
+        raise InvalidInput(
+            "series allow only epsilon or temporal, and noise_var, to be learned, without priors"
+        )
     start, free = model.noise_var, "noise_var" in names
     noise = LearnedParameter("noise_var", start, free, unit=start)
     likelihood = SeriesLikelihood(model, data)
@@ -256,6 +263,7 @@ class _ObservationFit:
             outputs.mean + outputs.sd * found.at.mean if "mean" in names else model.prior_mean,
             # Observations of one time say nothing about it, and it stays where its search began.
             found.epsilon if np.ptp(self._data.times) > 0.0 else model.epsilon,
+            found.temporal,
         )
         return Fitted(learned, found.at.value, found.starts, found.evaluations)
 
@@ -270,15 +278,35 @@ class _ObservationFit:
         data, prior = self._data, self._priors.noise_var if self._priors else None
         unit, free = 1.0 if prior else noise, "noise_var" in self._names
         last = LearnedParameter("noise_var", noise, free, prior, unit)
-        epsilon, drifts = self._model.epsilon, "epsilon" in self._names
+        epsilon, drifts, temporal = self._model.epsilon, "epsilon" in self._names, None
+        in_time: dict[str, LearnedParameter] = {}
+        if self._model.temporal is not None:
+            in_time = self._in_time(self._model.temporal)
+            temporal = TimedCovariances(covariances, self._model.temporal, data.times, [*in_time])
         likelihood = PointLikelihood(
-            covariances,
+            temporal or covariances,
             self._outputs.scale(data.rewards),
             data.times if drifts or epsilon else None,
             None if self._mean is None else 0.0,
             None if data.noise_var is None else data.noise_var / self._outputs.var,
         )
-        return Climbs(likelihood, (*parameters, last), epsilon, drifts).best(starts)
+        parameters = [*in_time.values(), *parameters, last]
+        found = Climbs(likelihood, tuple(parameters), epsilon, drifts).best(starts)
+        if temporal is None:
+            return found
+        of_time, theta = np.split(found.theta, [len(in_time)])
+        return replace(found, theta=theta, temporal=temporal.temporal(of_time))
+
+    def _in_time(self, temporal: TemporalKernel) -> dict[str, LearnedParameter]:
+        """The parameters of time that are learned, by name."""
+        given = (self._priors and self._priors.temporal) or temporal
+        centres, found = given.parameters(), {}
+        for name, value in temporal.parameters().items():
+            if f"temporal.{name}" in self._names:
+                prior = of_time(name, centres[name], 1.0 if self._priors else FLAT)
+                value = float(np.clip(value, prior.low, prior.high))
+                found[name] = LearnedParameter("temporal", value, True, prior)
+        return found
 
     def _any_kernel(
         self, given: Kernel, learned_names: frozenset[str], starts: int

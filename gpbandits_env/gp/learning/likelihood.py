@@ -22,7 +22,11 @@ from gpbandits_env.gp.kernels import Kernel, Stationary
 from gpbandits_env.gp.kernels.stationary import distances
 from gpbandits_env.gp.learning.data import Observations, Series
 from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.temporal import TemporalKernel
 
+# The step of a difference in the logarithm of a parameter of time. T is exact to 1e-15, and over
+# many periods its second derivative is large.
+STEP = 1e-8
 # Maps alpha alpha^T - Sigma^-1 to the derivatives of log p(y) in the logs of the parameters. It
 # takes the pairs i < j (which may be overwritten), the diagonal and the trace.
 Pull: TypeAlias = Callable[[Array, Array, float], Array]
@@ -79,6 +83,65 @@ class KernelCovariances(Covariances):
             )
 
         return gram.ravel()[self.pairs], np.diag(gram), pull
+
+
+class TimedCovariances(Covariances):
+    """Covariances in space times those in time; the parameters of time come before the others.
+
+    The derivatives in the parameters of time are forward differences.
+
+    Args:
+        inner: the covariances in space.
+        temporal: the covariance in time.
+        times: (n,).
+        names: the names of the parameters of time, which may be none.
+    """
+
+    def __init__(
+        self, inner: Covariances, temporal: TemporalKernel, times: Array, names: Sequence[str] = ()
+    ) -> None:
+        if not temporal.stationary and times.min() < 0.0:
+            raise InvalidInput(
+                f"under the temporal kernel {temporal.type_name!r} time begins at 0, but the first "
+                f"of the times is {times.min():g}: count them from the start"
+            )
+        self.i, self.j, self.pairs = inner.i, inner.j, inner.pairs
+        self._inner, self._temporal, self._times, self._names = inner, temporal, times, names
+        lags = np.abs(times[self.i] - times[self.j])
+        # Where T depends on the lag alone, each lag is evaluated once.
+        self._lags, self._which = np.unique(lags, return_inverse=True)
+
+    def temporal(self, theta: Array) -> TemporalKernel:
+        """The temporal kernel with these parameters."""
+        values = dict(zip(self._names, theta.tolist(), strict=True))
+        return self._temporal.with_parameters(values) if values else self._temporal
+
+    def _shared(self, temporal: TemporalKernel) -> tuple[Array, float | Array]:
+        """The covariances in time of the pairs, and the variances."""
+        if temporal.stationary:
+            return temporal(self._lags, np.zeros(1))[self._which, 0], temporal.spread(0.0)
+        full = temporal(self._times, self._times)
+        return full.ravel()[self.pairs], np.diag(full)
+
+    def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
+        own, rest = np.split(theta, [len(self._names)])
+        k, variance, inner_pull = self._inner(rest)
+        temporal = self.temporal(own)
+        shared, spread = self._shared(temporal)
+
+        def pull(outer: Array, diagonal: Array, trace: float) -> Array:
+            slopes, of_pairs = [], outer * k
+            for name, value in zip(self._names, own.tolist(), strict=True):
+                moved = temporal.with_parameters({name: value * np.exp(STEP)})
+                others, wider = self._shared(moved)
+                slope = of_pairs @ (others - shared)
+                slopes.append(slope + 0.5 * float(np.sum(diagonal * variance * (wider - spread))))
+            outer *= shared
+            diagonal = diagonal * spread
+            in_space = inner_pull(outer, diagonal, float(diagonal.sum()))
+            return np.concatenate([np.array(slopes) / STEP, in_space])
+
+        return k * shared, variance * spread, pull
 
 
 class RadialCovariances(Covariances):
@@ -280,7 +343,7 @@ def log_marginal_likelihood(
         data: as for `fit`.
     Returns:
         The value, and the derivatives by name: in "epsilon", in the log of "noise_var" and, except
-        for series, in the logs of the kernel parameters.
+        for series, in the logs of the parameters of the kernel and of the temporal kernel.
     Raises:
         InvalidInput: the model does not fit the data.
         NotPositiveDefinite: the covariance of the observations cannot be factorized.
@@ -290,10 +353,17 @@ def log_marginal_likelihood(
     if isinstance(data, Observations):
         parameters = model.kernel.parameters()
         names = (*parameters,)
-        covariances = KernelCovariances(model.kernel, data.points, names)
+        covariances: Covariances = KernelCovariances(model.kernel, data.points, names)
+        if model.temporal is not None:
+            own = model.temporal.parameters()
+            covariances = TimedCovariances(covariances, model.temporal, data.times, (*own,))
+            parameters = {f"temporal.{name}": value for name, value in own.items()} | parameters
+            names = (*parameters,)
         rewards = data.rewards - one_mean(model)
         likelihood = PointLikelihood(covariances, rewards, data.times, 0.0, data.noise_var)
         at = likelihood(np.array([*parameters.values()]), noise_var, epsilon)
+    elif model.temporal is not None:
+        raise InvalidInput("the derivatives of a temporal kernel need Observations, not series")
     else:
         at = SeriesLikelihood(model, data)(np.empty(0), noise_var, epsilon)
     if not np.isfinite(at.value):

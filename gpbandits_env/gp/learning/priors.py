@@ -11,6 +11,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.learning.scaling import InputScaling
+from gpbandits_env.gp.temporal import TemporalKernel
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,24 @@ class LogNormal:
 
 # The standard deviation of a logarithm under which its density is constant in floating point.
 FLAT = 1e9
+# How far the logarithm of a period may move from its start: a factor of 1.5, because the likelihood
+# has a maximum at each alias. The smallest and the largest epsilon of a search.
+PERIOD_REACH, LEAST_EPSILON, MOST_EPSILON = 0.4, 1e-5, 0.999
+
+
+def of_time(name: str, value: float, sd: float = 1.0) -> LogNormal:
+    """The prior of a parameter of time around a given value: within a factor of 2.7.
+
+    That of a period is ten times as narrow.
+    """
+    *_, word = (part for part in name.split(".") if not part.isdigit())
+    if word == "period":
+        reach = float(np.exp(PERIOD_REACH))
+        return LogNormal(value, 0.1 * sd, value / reach, value * reach)
+    if word == "epsilon":
+        value = float(np.clip(value, LEAST_EPSILON, 0.9 * MOST_EPSILON))
+        return LogNormal(value, sd, min(LEAST_EPSILON, 1e-3 * value), MOST_EPSILON)
+    return LogNormal(value, sd, 1e-3 * value, 1e3 * value)
 
 
 @dataclass(frozen=True)
@@ -61,6 +80,8 @@ class HyperPriors:
         spread: if given, several lengthscales are log-normal around the most likely common one, and
             this is the standard deviation of their logarithms. With few observations per
             coordinate, all are then close to the common one.
+        temporal: if given, the kernel in time around whose parameters those that are learned are
+            likely; by default, that of the model.
     """
 
     inputs: InputScaling
@@ -68,6 +89,7 @@ class HyperPriors:
     variance: LogNormal = LogNormal(1.0, 1.0, 1e-2, 1e3)
     noise_var: LogNormal = LogNormal(float(np.exp(-5.0)), 2.0, 1e-6, 1.0)
     spread: float | None = None
+    temporal: TemporalKernel | None = None
 
     def around(self, lengthscale: float) -> LogNormal:
         """The prior of each of several lengthscales, given the common one."""

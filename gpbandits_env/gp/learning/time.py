@@ -1,62 +1,27 @@
-r"""Learning a temporal kernel: the marginal likelihood in space and time, and its maximum.
+r"""Learning a temporal kernel from series of all arms: the marginal likelihood, and its maximum.
 
-Observations at any points need the covariance of all of them,
-
-.. math:: \Sigma_{ij} = k(x_i, x_j) T(t_i, t_j) + s^2 \delta_{ij}.
-
-Readings of all arms need a Kalman filter instead: with K = U diag(lam) U^T, the rotated series
-(Y U)_i are independent, and each is a function of time with covariance lam_i T.
+With K = U diag(lam) U^T, the rotated series (Y U)_i are independent, and each is a function of time
+with covariance lam_i T, so that Kalman filters compute the likelihood.
 
 Source: Rasmussen & Williams (2006), eq. (5.8); Hartikainen and Sarkka (2010), Section 3.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.gp.learning.climbs import MOST_EPSILON, REACH
-from gpbandits_env.gp.learning.data import Observations, Series
-from gpbandits_env.gp.learning.likelihood import one_mean, rotated
-from gpbandits_env.gp.linalg import log_density
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.learning.climbs import REACH
+from gpbandits_env.gp.learning.data import Series
+from gpbandits_env.gp.learning.likelihood import rotated
+from gpbandits_env.gp.learning.priors import LEAST_EPSILON, MOST_EPSILON, PERIOD_REACH
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import TemporalKernel
 
-# The smallest epsilon from which a search starts.
-LEAST = 1e-5
-# How far the logarithm of a period may move from its start: a factor of 1.5, because the likelihood
-# has a maximum at each alias.
-PERIOD_REACH = 0.4
 STEP = 1e-5
-
-
-class TimeLikelihoodOfPoints:
-    """The log density of n observations at any points, in nats, O(n^3).
-
-    It is -inf if the covariance cannot be factorized.
-
-    Args:
-        model: the kernel in space and the prior mean, one number.
-        data: the observations.
-    """
-
-    def __init__(self, model: Model, data: Observations) -> None:
-        self._gap = data.rewards - one_mean(model)
-        model.kernel.check_points(data.points)
-        self._space = model.kernel(data.points)
-        self._times, self._which = np.unique(data.times, return_inverse=True)
-
-    def __call__(self, temporal: TemporalKernel, noise_var: float) -> float:
-        shared = temporal(self._times, self._times)
-        covariance = self._space * shared[np.ix_(self._which, self._which)]
-        covariance.flat[:: len(covariance) + 1] += noise_var
-        try:
-            return log_density(self._gap, covariance)
-        except np.linalg.LinAlgError:
-            return -np.inf
 
 
 class TimeLikelihoodOfSeries:
@@ -135,50 +100,32 @@ class TimeFit:
 
     Args:
         model: the start of the search, with a temporal kernel and noise.
-        data: observations, or series of all arms.
-        learn: "temporal" for all parameters of the temporal kernel, "temporal.NAME" for one of
-            them, and "noise_var".
-        prior_sd: if given, the logarithm of each parameter has a normal prior around the start,
-            with this standard deviation (a tenth of it for a period).
+        data: series of all arms.
+        learn: the names of parameters, "temporal.NAME" and "noise_var".
     Raises:
-        InvalidInput: the model has no temporal kernel or no noise, there is nothing to learn, or a
-            time is before 0 and the kernel is not stationary.
-        UnknownName: a word names no parameter.
+        InvalidInput: the model has no temporal kernel or no noise, or another parameter is named.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        data: Observations | Sequence[Series],
-        learn: Sequence[str],
-        prior_sd: float | None = None,
-    ) -> None:
+    def __init__(self, model: Model, data: Sequence[Series], learn: Collection[str]) -> None:
         if model.temporal is None or model.noise_var <= 0.0:
             raise InvalidInput(
                 "learning a temporal kernel needs a model with a temporal kernel and a noise_var "
                 "above 0 to start from"
             )
-        first = data.times.min() if isinstance(data, Observations) else 0.0
-        if first < 0.0 and not model.temporal.stationary:
-            raise InvalidInput(
-                f"under the temporal kernel {model.temporal.type_name!r} time begins at 0, but the "
-                f"first of the times is {first:g}: count them from the start"
-            )
         self._model, self._temporal, self.evaluations = model, model.temporal, 0
-        self.names = learnable_in_time(self._temporal, learn)
-        kind = TimeLikelihoodOfPoints if isinstance(data, Observations) else TimeLikelihoodOfSeries
-        self._likelihood: Callable[[TemporalKernel, float], float] = kind(model, data)  # type: ignore[arg-type]
+        self._likelihood = TimeLikelihoodOfSeries(model, data)
         known = {f"temporal.{name}": v for name, v in self._temporal.parameters().items()}
-        start = np.array([(known | {"noise_var": model.noise_var})[name] for name in self.names])
+        known["noise_var"] = model.noise_var
+        if more := set(learn) - known.keys():
+            raise InvalidInput(f"series say nothing about {', '.join(sorted(more))}")
+        self.names = [name for name in known if name in learn]
+        start = np.array([known[name] for name in self.names])
         rates = np.array([_is(name, "epsilon") for name in self.names])
-        self._start = np.log(np.where(rates, np.clip(start, LEAST, MOST_EPSILON), start))
+        self._start = np.log(np.where(rates, np.clip(start, LEAST_EPSILON, MOST_EPSILON), start))
         periods = np.array([_is(name, "period") for name in self.names])
         reach = np.where(periods, PERIOD_REACH, REACH)
         top = np.where(rates, np.log(MOST_EPSILON), np.inf)
         self._bounds = np.stack([self._start - reach, np.minimum(self._start + reach, top)], axis=1)
-        self._weights = np.zeros(len(start))
-        if prior_sd is not None:
-            self._weights = np.where(periods, 100.0, 1.0) / prior_sd**2
 
     def best(self, iterations: int = 60) -> tuple[Model, float]:
         """The model of the maximum, or after so many iterations, and its log likelihood."""
@@ -207,8 +154,7 @@ class TimeFit:
         self.evaluations += 1
         model = self._at(u)
         assert model.temporal is not None
-        value = self._likelihood(model.temporal, model.noise_var)
-        return value - 0.5 * float(self._weights @ (u - self._start) ** 2)
+        return self._likelihood(model.temporal, model.noise_var)
 
     def _objective(self, u: Array) -> tuple[float, Array]:
         value = self._value(u)
@@ -218,23 +164,6 @@ class TimeFit:
         steps = np.where(u + STEP > self._bounds[:, 1], -STEP, STEP)
         moved = [self._value(u + step) for step in np.diag(steps)]
         return -value, -(np.array(moved) - value) / steps
-
-
-def learnable_in_time(temporal: TemporalKernel, learn: Sequence[str]) -> tuple[str, ...]:
-    """The parameters that words stand for: "temporal.NAME" and "noise_var", in order.
-
-    Raises:
-        UnknownName: a word stands for none of these.
-        InvalidInput: no parameter is named.
-    """
-    own = [f"temporal.{name}" for name in temporal.parameters()]
-    names: list[str] = []
-    for word in learn:
-        one_of(word, ["temporal", "noise_var", *own], "hyper-parameter of time to learn")
-        names += own if word == "temporal" else [word]
-    if not names:
-        raise InvalidInput("there is nothing to learn: the temporal kernel has no parameters")
-    return tuple(dict.fromkeys(names))
 
 
 def _is(name: str, kind: str) -> bool:

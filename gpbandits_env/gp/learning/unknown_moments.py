@@ -35,8 +35,8 @@ from scipy.linalg import eigh_tridiagonal
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.gp.kernels import Empirical
-from gpbandits_env.gp.learning.climbs import MOST_EPSILON
 from gpbandits_env.gp.learning.fit import CHI2_95
+from gpbandits_env.gp.learning.priors import MOST_EPSILON
 from gpbandits_env.gp.model import Model
 
 # The longest part of a series; the number of values of epsilon, and of those around the best one

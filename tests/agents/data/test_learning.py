@@ -210,6 +210,7 @@ def test_time_before_the_first_observation_counts_in_a_fit():
     in_time = 1.0 + record["rate"] * np.minimum.outer(times, times)
     covariance = kernel(arms.coordinates[played]) * in_time + 0.05 * np.eye(8)
     expected = multivariate_normal(np.zeros(8), covariance).logpdf(rewards)
+    expected += 8.0 * np.log(np.sqrt(np.mean(rewards**2)))  # that of the standardized rewards
     assert record["log_likelihood"] == pytest.approx(expected, abs=1e-9)
 
 

@@ -1,5 +1,7 @@
 """Learning temporal kernels: the likelihoods against the dense formula, and their maxima."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,12 +9,15 @@ from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import Empirical, SquaredExponential
-from gpbandits_env.gp.learning import Observations, Series, fit, log_marginal_likelihood
-from gpbandits_env.gp.learning.time import (
-    TimeFit,
-    TimeLikelihoodOfPoints,
-    TimeLikelihoodOfSeries,
+from gpbandits_env.gp.learning import (
+    HyperPriors,
+    InputScaling,
+    Observations,
+    Series,
+    fit,
+    log_marginal_likelihood,
 )
+from gpbandits_env.gp.learning.time import TimeFit, TimeLikelihoodOfSeries
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import (
     MarkovTime,
@@ -62,10 +67,15 @@ def test_the_likelihoods_are_the_dense_formula(temporal):
 
     arms, times = np.array([0, 3, 3, 1, 2]), np.array([0.0, 0.0, 2.5, 3.0, 11.0])
     rewards = np.array([0.2, 1.0, -0.4, 0.3, 0.1])
-    zero = Model(MODEL.kernel, 0.2)
+    zero = Model(MODEL.kernel, 0.3, temporal=temporal)
     data = Observations(arms.astype(float), rewards, times)
-    found = TimeLikelihoodOfPoints(zero, data)(temporal, 0.3)
+    found, slopes = log_marginal_likelihood(zero, data)
     assert found == pytest.approx(dense(zero, temporal, arms, rewards, times, 0.3), abs=1e-8)
+    for name, value in temporal.parameters().items():
+        ends = (temporal.with_parameters({name: value * np.exp(s)}) for s in (1e-5, -1e-5))
+        up, down = (dense(zero, end, arms, rewards, times, 0.3) for end in ends)
+        expected = pytest.approx((up - down) / 2e-5, rel=1e-4, abs=1e-5)
+        assert slopes[f"temporal.{name}"] == expected
 
 
 def test_a_markov_kernel_has_the_likelihood_of_epsilon():
@@ -116,8 +126,12 @@ def test_bad_searches_are_refused():
         fit(model, data, learn=["temporal.epsilo"])
     with pytest.raises(InvalidInput, match="noise_var"):
         fit(Model(MODEL.kernel, 0.0, temporal=MarkovTime(0.1)), data, learn=["temporal"])
-    with pytest.raises(InvalidInput, match="without ard"):
+    with pytest.raises(InvalidInput, match="series allow only"):
         fit(model, data, learn=["temporal"], ard=True)
+    with pytest.raises(InvalidInput, match="series say nothing about mean"):
+        fit(model, data, learn=["temporal", "mean"])
+    with pytest.raises(InvalidInput, match="need Observations"):
+        log_marginal_likelihood(model, data)
     with pytest.raises(InvalidInput, match="temporal kernel"):
         TimeFit(MODEL, data, ["temporal"])
     walk = Model(SquaredExponential(0.3), 0.2, temporal=WienerTime(0.1))
@@ -145,14 +159,17 @@ def test_an_agent_learns_its_temporal_kernel_as_it_goes():
         seen, rewards, times = [*seen, *actions], [*rewards, *values], [*times, *[2.5 + t] * 2]
     assert [record["round"] for record in agent.learned] == [2, 14]
     model = agent.refit.model
-    start = Model(kernel, 0.1, temporal=spec)
+    start, first = Model(kernel, 0.1, temporal=spec), agent.learned[0]
+    own = {name: first[name] for name in start.temporal.parameters()}
+    before = Model(kernel, first["noise_var"], temporal=start.temporal.with_parameters(own))
     upto = slice(2 * 14 + 2 - 20, 2 * 14 + 2)
     data = Observations(
         arms.coordinates[seen][upto], np.array(rewards)[upto], np.array(times)[upto]
     )
-    expected, value = TimeFit(start, data, ["temporal", "noise_var"], prior_sd=1.0).best()
-    assert model.temporal.parameters() == pytest.approx(expected.temporal.parameters())
-    assert agent.learned[-1]["log_likelihood"] == pytest.approx(value)
+    priors = replace(HyperPriors.default(InputScaling.of(arms)), temporal=start.temporal)
+    expected = fit(before, data, learn=["temporal", "noise_var"], priors=priors)
+    assert model.temporal.parameters() == pytest.approx(expected.model.temporal.parameters())
+    assert agent.learned[-1]["log_likelihood"] == pytest.approx(expected.log_likelihood)
     assert agent.learned[-1]["kernels.0.period"] == model.temporal.parameters()["kernels.0.period"]
 
     gram = kernel(arms.coordinates)
@@ -168,6 +185,34 @@ def test_an_agent_learns_its_temporal_kernel_as_it_goes():
     assert other.ask() == pytest.approx(agent.ask())
     agent.reset()
     assert agent.refit.model.temporal.parameters() == start.temporal.parameters()
+
+
+def test_space_and_time_are_learned_together():
+    """The lengthscales, the noise, the period and the weights, all at once."""
+    rng, n = np.random.default_rng(0), 120
+    x, times = rng.uniform(size=(n, 2)), np.cumsum(rng.choice([0.3, 1.0, 4.0], n))
+    kernel = SquaredExponential((0.3, 0.9))
+    truth = TemporalSum((PeriodicTime(24.0, 1.0, 4), MarkovTime(0.05)), (0.7, 0.3))
+    covariance = kernel(x) * truth(times, times) + 0.01 * np.eye(n)
+    y = np.linalg.cholesky(covariance) @ rng.standard_normal(n)
+    start = truth.with_parameters({"kernels.0.period": 25.0, "kernels.1.epsilon": 0.01})
+    model = Model(SquaredExponential(0.5), 0.1, temporal=start)
+    priors = HyperPriors.default(InputScaling(np.zeros(2), np.ones(2)))
+    what = ["lengthscale", "variance", "noise_var", "temporal"]
+    data = Observations(x, y, times)
+    found = fit(model, data, learn=what, priors=priors, ard=True, starts=1).model
+    short, long = found.kernel.lengthscale
+    assert short == pytest.approx(0.3, rel=0.3)
+    assert long > 2.0 * short
+    assert found.noise_var < 0.05
+    assert found.temporal.parameters()["kernels.0.period"] == pytest.approx(24.0, rel=0.01)
+    exact = Model(kernel, 0.01, temporal=truth)
+    assert log_marginal_likelihood(found, data)[0] > log_marginal_likelihood(exact, data)[0] - 5.0
+    # A kernel in time that is known counts where lengthscales are learned.
+    known = fit(Model(model.kernel, 0.01, temporal=truth), data, learn=["lengthscale"]).model
+    assert known.temporal == truth
+    static = fit(Model(model.kernel, 0.01), data, learn=["lengthscale"]).model
+    assert log_marginal_likelihood(known, data)[0] > log_marginal_likelihood(static, data)[0] + 20.0
 
 
 def test_learning_needs_a_kernel_to_start_from():
