@@ -14,7 +14,7 @@ last point stays in force, divided by the time since the first evaluation.
 
 - wdbo-algo: the authors' code as it is, in the box, with its defaults and the kernels of the paper.
   As in its README, time is 4 units long. It learns all hyperparameters after every observation.
-- learns: `w-dbo`, ours, on 128 candidates; it learns all hyperparameters every 10 rounds.
+- learns: `w-dbo`, ours, in the box; it learns all hyperparameters every 10 rounds.
 - given: `tv-gp-ucb` on 256 candidates, with the same Markov drift and kernel for all functions.
 """
 
@@ -119,11 +119,7 @@ class Ours:
 AGENTS = {
     "wdbo-algo": PublicCode,
     "learns": lambda dim, seed: Ours(
-        *(dim, seed, "w-dbo"),
-        temporal=TEMPORAL,
-        candidates=128,
-        learn=LEARN,
-        standardize=True,
+        dim, seed, "w-dbo", temporal=TEMPORAL, learn=LEARN, standardize=True
     ),
     "given": lambda dim, seed: Ours(dim, seed, "tv-gp-ucb", epsilon=0.8, beta=4.0, candidates=256),
 }
@@ -141,14 +137,13 @@ def run(function, optimizer, seconds, evaluation, rng):
         read = now + spent * unit
         if read > UNITS:
             break
-        value, optimum = float(function(point, read)[0]), function.optimum(read)
+        optimum = function.optimum(read)
+        value, before = function(np.stack([point, point if last is None else last]), read).tolist()
         if last is not None:  # by the trapezoidal rule, as `info["time_regret"]`
-            before, since = last
-            after = optimum - float(function(before, read)[0])
-            integral += 0.5 * (regrets[-1] + after) * (read - since)
+            integral += 0.5 * (regrets[-1] + optimum - before) * (read - reads[-1])
         regrets.append(optimum - value)
         reads.append(read)
-        last = point, read
+        last = point
         arrives = read + evaluation * unit
         start = process_time()
         optimizer.tell(point, value + np.sqrt(NOISE_VAR) * rng.standard_normal(), read, arrives)

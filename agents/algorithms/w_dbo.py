@@ -4,14 +4,14 @@ Paper: Bardou, Thiran and Ranieri (2024), "This Too Shall Pass: Removing Stale O
 Dynamic Bayesian Optimization", NeurIPS; its constants are those of the authors' public code.
 Assumes: the covariance is that in space times a Matern 3/2 kernel in time. The times of
 observations are those of the environment's clock, or rounds.
-Departures: 1. the integral over space is the mean over the arms, or over the candidates of a box;
+Departures: 1. the integral over space is the mean over the arms, or over 512 Sobol points of a box;
 2. the model is the given one unless `learn` is set, and fits happen at its intervals instead of
 after every removal; 3. ties (see `leader`) go to the lowest index, and the oldest of equally
 stale observations is removed.
 """
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.random import Generator
@@ -22,14 +22,18 @@ from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.agents.data.keep import Masked
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.parts import USUAL_CANDIDATES, Parts
-from gpbandits_env.arrays import Array, Settings, leading, positive
+from gpbandits_env.agents.parts import Parts
+from gpbandits_env.arrays import Array, Settings, frozen, leading, positive
+from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.samplers import sobol
 from gpbandits_env.gp.temporal import Matern32Time, TemporalKernel
 from gpbandits_env.problem import Problem
 
 # At least so many observations are kept.
 FEWEST = 2
+# An integral over a box is a mean over 2^POWER points.
+POWER = 9
 
 
 def staleness(gram: Array, rewards: Array, overlap: Array) -> Array:
@@ -63,6 +67,18 @@ def future(kernel: Matern32Time, times: Array, now: float) -> Array:
     return np.asarray(np.exp(-p - q) * ((1 + p) * (1 + q) / 2 + (2 + p + q) / 4 + 1 / 4) / rate)
 
 
+def places(domain: Domain) -> Array:
+    """The points (k, d) whose mean stands for an integral over the domain."""
+    if not isinstance(domain, Box):
+        return domain.span
+    return domain.low + _sobol(domain.dim) * (domain.high - domain.low)
+
+
+@lru_cache(maxsize=8)
+def _sobol(dim: int) -> Array:
+    return frozen(sobol(dim, POWER))
+
+
 class Relevance(Masked):
     """Observations are removed while the change that this makes is within a budget.
 
@@ -91,11 +107,12 @@ class Relevance(Masked):
         rows = data.numbers(self.usable(data))
         if len(rows) <= FEWEST:
             return
-        points, times = posterior.domain.points(data.points[rows]), data.times[rows]
+        domain, played, times = posterior.domain, data.points[rows], data.times[rows]
+        points = domain.points(played)
         gram = kernel(points, points) * temporal(times, times)
         gram[np.diag_indices_from(gram)] += posterior.noise_var
-        rewards = data.rewards[rows] - posterior.prior_mean[data.points[rows]]
-        spread = kernel(points, posterior.domain.span)
+        mean = posterior.prior_mean[played] if domain.finite else posterior.prior_mean
+        rewards, spread = data.rewards[rows] - mean, kernel(points, places(domain))
         overlap = spread @ spread.T / spread.shape[1] * future(temporal, times, now)
         left = np.arange(len(rows))
         while len(left) > FEWEST:
@@ -145,7 +162,6 @@ class WDBO(GPAgent):
     PARTS = Parts(
         acquisition=partial(KeptBound, c=0.2),
         keep=partial(Relevance, alpha=0.25),
-        candidates=USUAL_CANDIDATES,
         batch={"type": "initialised", "rounds": 15, "first": "uniform", "then": "hallucinate"},
     )
     assumes_drift = True
@@ -161,8 +177,6 @@ class WDBO(GPAgent):
         usual = problem.temporal if isinstance(problem.temporal, Matern32Time) else None
         given = temporal or usual or Matern32Time(25.0)
         super().__init__(problem, rng, temporal=given, **settings)
-        if not self.posterior.domain.finite:
-            raise InvalidInput("w-dbo has no posterior in a box: use a finite set of contexts")
         if not isinstance(self.conditioned.model.temporal, Matern32Time):
             raise InvalidInput(
                 'w-dbo needs a Matern 3/2 kernel in time: temporal={"type": "matern32", '

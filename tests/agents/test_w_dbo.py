@@ -4,13 +4,16 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from scipy.special import gamma, kv
+from scipy.stats import qmc
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.agents.algorithms.w_dbo import future, staleness
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
 from gpbandits_env.gp.temporal import Matern32Time
+from gpbandits_env.problem import Problem
 
 X = np.array([[0.1, 0.2], [0.4, 0.9], [0.8, 0.3], [0.5, 0.5]])
 Y, TIMES = np.array([0.5, -1.0, 0.3, 0.9]), np.array([0.1, 0.4, 0.6, 0.9])
@@ -68,6 +71,59 @@ def test_staleness_is_the_distance_of_posteriors_with_and_without():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def left(budget, kept, gram, rewards, space, times, now, rate):
+    """The budget and the observations that are left after removals, in dense algebra."""
+    while len(kept) > 2:
+        when, some = times[kept], space[kept]
+        p, q = rate * (now - when)[:, None], rate * (now - when)
+        over = np.exp(-p - q) * ((1 + p) * (1 + q) / 2 + (2 + p + q) / 4 + 0.25) / rate
+        overlap = some @ some.T / space.shape[1] * over
+        stale = staleness(gram[np.ix_(kept, kept)], rewards[kept], overlap)
+        i = int(stale.argmin())
+        if 1.0 + stale[i] >= budget:
+            break
+        budget, kept = budget / (1.0 + stale[i]), np.delete(kept, i)
+    return budget, kept
+
+
+def test_replays_its_choices_and_removals_in_a_box():
+    """The integral over space is the mean over 512 Sobol points; the search is local."""
+    low, high = np.array([-1.0, 2.0]), np.array([1.0, 5.0])
+    kernel, time, rate = SquaredExponential((0.5, 0.8)), Matern32Time(8.0), np.sqrt(3.0) / 8.0
+    problem = Problem(Box(low, high), kernel, 0.04, prior_mean=0.3)
+    given = {"temporal": time, "alpha": 0.5, "batch": "hallucinate"}
+    agent = agents.make("w-dbo", problem, seed=0, **given)
+    rng, unit = np.random.default_rng(0), qmc.Sobol(2, scramble=False).random(512)
+    places = low + unit * (high - low)
+    anywhere = rng.uniform(low, high, (2000, 2))
+    x, y, times = np.empty((0, 2)), np.empty(0), np.empty(0)
+    kept, budget, checked = np.empty(0, int), 1.0, 0.0
+    for now in np.cumsum(rng.uniform(0.2, 2.0, 30)):
+        chosen = agent.ask()
+        if len(kept):
+            at, when = x[kept], times[kept]
+            gram = kernel(at, at) * time(when, when) + 0.04 * np.eye(len(at))
+            points = np.concatenate([chosen, anywhere])
+            cross = kernel(points, at) * time(np.array([agent.clock]), when)
+            weights = np.linalg.solve(gram, cross.T)
+            var = 1.0 - np.sum(cross * weights.T, axis=1)
+            score = weights.T @ (y[kept] - 0.3)
+            score += np.sqrt(0.2 * 2 * np.log(2 * len(kept)) * np.maximum(var, 0.0))
+            assert score[0] >= score.max() - 1e-6
+        read = agent.clock
+        agent.pass_until(read, now)
+        reward = np.sin(3.0 * chosen[0, 0] + 0.3 * now) + 0.2 * rng.standard_normal()
+        agent.tell(chosen, [reward])
+        kept = np.append(kept, len(x))
+        x, y, times = np.vstack([x, chosen]), np.append(y, reward), np.append(times, read)
+        budget, checked = budget * 1.5 ** ((now - checked) / 8.0), now
+        gram = kernel(x, x) * time(times, times) + 0.04 * np.eye(len(x))
+        budget, kept = left(budget, kept, gram, y - 0.3, kernel(x, places), times, now, rate)
+        np.testing.assert_array_equal(np.flatnonzero(agent.keep.usable(agent.data)), kept)
+        assert agent.keep.budget == pytest.approx(budget)
+    assert 2 < len(kept) < len(x)
+
+
 @pytest.mark.parametrize("clock", [None, {"thinking": [0.2, 0.05], "evaluation": 0.5}])
 @pytest.mark.parametrize("batch_size", [1, 2])
 def test_replays_its_choices_and_removals(clock, batch_size):
@@ -77,7 +133,7 @@ def test_replays_its_choices_and_removals(clock, batch_size):
     agent = agents.make("w-dbo", env, seed=0, batch="hallucinate", alpha=0.5)
     problem = env.unwrapped.problem
     points, kernel, time = problem.domain.coordinates, problem.kernel, Matern32Time(8.0)
-    rate, space = np.sqrt(3.0) / 8.0, kernel(points, points)
+    rate, space = np.sqrt(3.0) / 8.0, kernel(points, points)  # of the kernel in time
     arms, rewards, times = (np.empty(0, int), np.empty(0), np.empty(0))
     kept, budget, checked, now = np.empty(0, int), 1.0, 0.0, 0.0
     observation, _ = env.reset(seed=3)
@@ -101,16 +157,8 @@ def test_replays_its_choices_and_removals(clock, batch_size):
         arms, rewards = np.append(arms, chosen), np.append(rewards, observation["rewards"])
         times = np.append(times, np.full(batch_size, read))
         budget, checked = budget * 1.5 ** ((now - checked) / 8.0), now
-        while len(kept) > 2:
-            at, when = arms[kept], times[kept]
-            gram = space[np.ix_(at, at)] * time(when, when) + 0.04 * np.eye(len(at))
-            p, q = rate * (now - when)[:, None], rate * (now - when)
-            over = np.exp(-p - q) * ((1 + p) * (1 + q) / 2 + (2 + p + q) / 4 + 0.25) / rate
-            stale = staleness(gram, rewards[kept], space[at] @ space[at].T / 25 * over)
-            i = int(stale.argmin())
-            if 1.0 + stale[i] >= budget:
-                break
-            budget, kept = budget / (1.0 + stale[i]), np.delete(kept, i)
+        gram = space[np.ix_(arms, arms)] * time(times, times) + 0.04 * np.eye(len(arms))
+        budget, kept = left(budget, kept, gram, rewards, space[arms], times, now, rate)
         np.testing.assert_array_equal(np.flatnonzero(agent.keep.usable(agent.data)), kept)
         assert agent.keep.budget == pytest.approx(budget)
     assert 2 < len(kept) < len(arms)

@@ -98,7 +98,7 @@ PLACES = [("grid", 1), ("arms", 4), ("candidates", 4), ("box", 1), ("box", 3)]
 ARMS_ONLY = {"genie"}
 BOX_ONLY = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre", "turbo"}
 # Those whose posterior needs arms, so that they choose among candidates in a box.
-ON_CANDIDATES = {"wgp-ucb", "bma-gp-ucb", "w-dbo"}
+ON_CANDIDATES = {"wgp-ucb", "bma-gp-ucb"}
 # What else an agent needs to be told of an environment that tells little.
 NEEDED = {
     "tv-gp-ucb": {"epsilon": 0.05},
