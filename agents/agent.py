@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.agents.policy import Policy, check_form, learn, mask_in
 from gpbandits_env.arrays import (
@@ -87,14 +88,6 @@ class Agent(Displayed, ABC):
             "round": self.round,
         }
 
-    def check(self) -> None:
-        """Check that the parts of a new agent fit together; `make` calls it.
-
-        Raises:
-            InvalidInput: the agent could never choose its actions.
-        """
-        return
-
     @abstractmethod
     def ask(self) -> Points:
         """Choose the next m actions: a new array of (m,) arms or (m, d) points for `env.step`.
@@ -155,20 +148,14 @@ class Agent(Displayed, ABC):
             InvalidInput: a shape is wrong, an action is outside the domain, a reward is not finite,
                 or the agent takes no such variances. The agent is unchanged.
         """
-        self._own_noise(noise_var, rewards, observed)
-        given = self.problem.domain.observations(actions, rewards, observed, 1)
-        self.set_context(context)
-        self._learn(*given)
-        self.round += 1
-        self.clock += self.pace
-        if self.pending:
-            self._drop_lost()
-
-    def _drop_lost(self) -> None:
-        """Give up rewards that are more than ``max_delay`` rounds late."""
-        most = self.problem.max_delay
-        if most is not None:
-            self.pending = [p for p in self.pending if p.round + most >= self.round]
+        own = None if noise_var is None else self._own_noise(noise_var, rewards, observed)
+        played, values = self.problem.domain.observations(actions, rewards, observed, 1)
+        points, now, time = self._placed(played, context), self.round + 1, self.clock
+        after = time + self.pace
+        self._process(Observed("round", played, points, values, now, time, own, now, after))
+        self.round, self.clock = now, after
+        if self.pending and (most := self.problem.max_delay) is not None:
+            self.pending = [p for p in self.pending if p.round + most >= now]
 
     def expect(
         self,
@@ -195,11 +182,11 @@ class Agent(Displayed, ABC):
         checked = domain.check(actions)
         nothing = np.zeros(len(checked))
         played, _ = domain.observations(checked, nothing, observed, 1)
-        notes, time = self._notes(played, context), self.clock
+        points, time = self._placed(played, context), self.clock
         self.tell(checked, nothing, observed=np.zeros(len(checked), dtype=np.bool_))
         self.pending += [
-            Played(self.round, np.array(action), note, time)
-            for action, note in zip(played, notes, strict=True)
+            Played(self.round, np.array(action), np.array(point), time)
+            for action, point in zip(played, points, strict=True)
         ]
 
     def tell_late(
@@ -220,7 +207,10 @@ class Agent(Displayed, ABC):
         """
         checked, values = self.problem.domain.observations(actions, rewards, None, 1)
         found = matched(self.pending, checked, rounds)
-        self._learn_late([self.pending[i] for i in found], values)
+        each, _, points, times = zip(*(self.pending[i] for i in found), strict=True)
+        when = np.array(each, dtype=np.float64), np.array(times)
+        new = "late", checked, np.array(points), values, *when
+        self._process(Observed(*new, None, self.round, self.clock))
         self.pending = [p for i, p in enumerate(self.pending) if i not in found]
 
     def wait(self, dt: float) -> None:
@@ -268,21 +258,36 @@ class Agent(Displayed, ABC):
         rewards: ArrayLike,
         context: ArrayLike | None = None,
         noise_var: ArrayLike | None = None,
+        rounds: ArrayLike | None = None,
     ) -> None:
-        """Observe data known before round 1; no round is counted, and no time passes.
+        """Observe data known before the next round; no round is counted, and no time passes.
 
         Args:
             actions: (k,) arms or (k, d) points, k >= 1.
             rewards: (k,) noisy rewards.
             context: the context of all of them; by default that of the last `ask`.
             noise_var: as in `tell`.
+            rounds: (k,) the rounds in which they were observed, at most 0 for those before round
+                1, one unit of time apart; by default they are data of the present.
         Raises:
             InvalidInput: as in `tell`. The agent is unchanged.
         """
-        self._own_noise(noise_var, rewards)
-        given = self.problem.domain.observations(actions, rewards, None, 1)
-        self.set_context(context)
-        self._learn(*given)
+        own = self._own_noise(noise_var, rewards)
+        played, values = self.problem.domain.observations(actions, rewards, None, 1)
+        if rounds is None:
+            of, times = np.full(len(values), self.round + 0.5), np.full(len(values), self.clock)
+        else:
+            of = finite_array(rounds, "rounds")
+            times = of - 1.0
+            if of.shape != values.shape:
+                raise InvalidInput(f"rounds must have shape {values.shape}, got {of.shape}")
+            if of.max() > self.round:
+                raise InvalidInput(
+                    f"rounds must be at most {self.round}, the last one, got {of.max():g}: leave "
+                    "out rounds for data of the present"
+                )
+        new = "prior", played, self._placed(played, context), values, of, times, own
+        self._process(Observed(*new, self.round, self.clock))
 
     @property
     def takes_noise(self) -> bool:
@@ -321,18 +326,24 @@ class Agent(Displayed, ABC):
         """
         return np.ones(len(self.problem.domain.check(actions)), dtype=np.bool_)
 
+    def _placed(self, actions: Points, context: ArrayLike | None) -> Points:
+        """What is learned from of checked actions (k, ...), whose context is entered: (k, ...).
+
+        By default, that is the actions. It is kept until late rewards arrive.
+
+        Raises:
+            InvalidInput: there is no such point or context. Nothing has changed then.
+        """
+        self.set_context(context)
+        return actions
+
+    def _process(self, seen: Observed) -> None:
+        """Process observations; `round` and `clock` are still those before them."""
+        self._learn(seen.points, seen.rewards)
+
     def _learn(self, actions: Points, rewards: Array) -> None:
         """Process checked observations: (k,) or (k, d) actions and (k,) rewards; k may be 0."""
         return
-
-    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:
-        """Enter the context, and return what to keep of each action of it; see `Played`."""
-        self.set_context(context)
-        return [None] * len(actions)
-
-    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        """Process rewards (k,) of actions of earlier rounds."""
-        self._learn(np.array([p.action for p in played]), rewards)
 
     def reset(self) -> None:
         """Forget all observations; the generator is not reset."""
@@ -358,15 +369,14 @@ class Agent(Displayed, ABC):
         If `predict` acts in several environment instances, the snapshot holds the agent of the
         first one only; pickle the agent to keep all of them.
         """
-        state = {
+        return {
             "round": self.round,
             "clock": self.clock,
             "rng": copy.deepcopy(self.rng.bit_generator.state),
             "pending": [tuple(played) for played in self.pending],
+            "context": None if self.context is None else self.context.copy(),
+            "seeded": list(self._seeded),
         }
-        if self.problem.contexts is None:
-            return state
-        return state | {"context": None if self.context is None else self.context.copy()}
 
     def restore(self, state: State) -> None:
         """Continue from a snapshot of this agent, or of one with the same settings.
@@ -389,15 +399,25 @@ class Agent(Displayed, ABC):
                 f"not a snapshot of a {type(self).__name__} like this one: {shown(error)}"
             ) from None
 
+    @property
+    def _seeded(self) -> Sequence[int]:
+        """Numbers that differ between agents with different seeds, whose parts differ."""
+        return ()
+
     def _restore(self, state: State) -> None:
+        if list(state["seeded"]) != list(self._seeded):
+            raise InvalidInput(
+                "the snapshot is of an agent with another seed, which has other points: restore it "
+                "into an agent made with that seed"
+            )
         self.rng.bit_generator.state = copy.deepcopy(state["rng"])
         self.round, self.clock = int(state["round"]), float(state["clock"])
         self.context = None
-        if state.get("context") is not None:
+        if state["context"] is not None:
             self.set_context(state["context"])
         self.pending = [
-            Played(whole(t, "round"), np.array(at), None if note is None else np.array(note), when)
-            for t, at, note, when in state["pending"]
+            Played(whole(t, "round"), np.array(at), np.array(point), float(time))
+            for t, at, point, time in state["pending"]
         ]
 
     @property

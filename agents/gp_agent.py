@@ -12,15 +12,13 @@ from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.batch.base import rolled_back
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.compression import compression_for
-from gpbandits_env.agents.data.conditioned import START, Arrived, Conditioned
+from gpbandits_env.agents.data.conditioned import Conditioned
 from gpbandits_env.agents.data.learning import Learning
 from gpbandits_env.agents.data.part import Observed, Part, observes
-from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import Search
-from gpbandits_env.arrays import Array, Plain, Points, State, finite_array
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.arrays import Array, Plain, Points, State
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior
 from gpbandits_env.problem import Problem
@@ -50,7 +48,6 @@ class GPAgent(Agent):
         action_map: the map between actions and points of the posterior's domain.
         search: the search for actions.
         composed: the parts with the settings of this agent.
-        duplicates: the number of observed actions that repeated another one of the same round.
     """
 
     PARTS: ClassVar[Parts] = Parts()
@@ -82,12 +79,12 @@ class GPAgent(Agent):
         self.rule = parts.rule_for(acquisition, problem, mapped.inner, self.search)
         self.batch = parts.batch_for(self.rule, problem)
         self.repeats = parts.repeats and parts.repeats(problem.batch_size)
-        # Whether points are actions as they are.
-        self._is_plain = self.action_map.identity and problem.contexts is None
         self._follows = type(self.search).follow is not Search.follow
         self._plans = type(self.search).first_points is not Search.first_points
         self._observers = [part for part in self.parts if observes(part)]
         self._begin()
+        if self.batch.draws_samples:
+            self.search.check_samples(self.posterior)
 
     @property
     def parts(self) -> Sequence[Part]:
@@ -102,19 +99,14 @@ class GPAgent(Agent):
 
     def _begin(self) -> None:
         """The state before any data."""
-        self.duplicates = 0
         for part in self.parts:
             part.begin()
-        self._reach()
+        self._reach(1, self.clock)
 
     def _facts(self) -> Plain:
         facts = {**super()._facts(), "n_observations": self.posterior.size}
         model = self.conditioned.model
         return facts | {"kernel": model.kernel, "noise_var": model.noise_var}
-
-    def check(self) -> None:
-        if self.batch.draws_samples:
-            self.search.check_samples(self.posterior)
 
     @property
     def forgets(self) -> bool:
@@ -160,135 +152,29 @@ class GPAgent(Agent):
         super().set_context(context)
         self.action_map.set_context(self.context, self.search)
 
-    def tell(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        observed: ArrayLike | None = None,
-        context: ArrayLike | None = None,
-        noise_var: ArrayLike | None = None,
-    ) -> None:
-        own = None if noise_var is None else self._own_noise(noise_var, rewards, observed)
-        played, values = self.problem.domain.observations(actions, rewards, observed, 1)
-        points = played
-        if context is not None or not self._is_plain:
-            points = self._placed(played, context)
-        self.round += 1
-        arrived = self._add(points, values, self.round, self.clock, own)
-        self.clock += self.pace
-        if self.pending:
-            self._drop_lost()
-        if len(values) > 1:
-            self.duplicates += len(arrived[2]) - len(np.unique(arrived[2], axis=0))
-        if self._observers:
-            self._show("round", played, points, values, np.full(len(values), float(self.round)))
-        self._reach(arrived)
-
-    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        actions, points = np.array([p.action for p in played]), np.array([p.point for p in played])
-        rounds, times = np.array([(p.round, p.time) for p in played], dtype=np.float64).T
-        self._take("late", actions, points, rewards, rounds, times, None)
-
-    def _take(
-        self,
-        source: str,
-        actions: Points,
-        points: Points,
-        rewards: Array,
-        rounds: Array,
-        times: Array,
-        own: Array | None,
-    ) -> None:
-        """Observe rewards of other rounds than the present one."""
-        for t in np.unique(rounds).tolist():
-            mine = rounds == t
-            noise = None if own is None else own[mine]
-            arrived = self._add(points[mine], rewards[mine], t, times[mine].item(0), noise)
-        if self._observers:
-            self._show(source, actions, points, rewards, rounds)
-        self._reach(arrived)
-
-    def _add(
-        self, points: Points, rewards: Array, t: float, time: float, own: Array | None
-    ) -> Arrived:
-        """Add the informative observations of a round to the data; bedi2022, eq. (2.12)."""
-        if not self.compression.off:
-            placed = self.action_map.coordinates(points)
-            passed = self.compression.informative(self.posterior, placed)
-            points, rewards = points[passed], rewards[passed]
-        self.data.add(points, rewards, t, time, own)
-        return t, time, points, rewards, own
-
-    def prior_data(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        context: ArrayLike | None = None,
-        noise_var: ArrayLike | None = None,
-        rounds: ArrayLike | None = None,
-    ) -> None:
-        """Observe data known before the next round; no round is counted, and no time passes.
-
-        Args:
-            actions: (k,) arms or (k, d) points, k >= 1.
-            rewards: (k,) noisy rewards.
-            context: the context of all of them; by default that of the last `ask`.
-            noise_var: as in `tell`.
-            rounds: (k,) the rounds in which they were observed, at most 0 for those before round
-                1, one unit of time apart; by default they are data of the present.
-        Raises:
-            InvalidInput: as in `tell`. The agent is unchanged.
-        """
-        own = self._own_noise(noise_var, rewards)
-        played, values = self.problem.domain.observations(actions, rewards, None, 1)
-        now = np.full(len(values), self.round + 0.5)
-        of = now if rounds is None else finite_array(rounds, "rounds")
-        if of.shape != values.shape:
-            raise InvalidInput(f"rounds must have shape {values.shape}, got {of.shape}")
-        if rounds is not None and of.max() > self.round:
-            raise InvalidInput(
-                f"rounds must be at most {self.round}, the last one, got {of.max():g}: leave out "
-                "rounds for data of the present"
-            )
-        points = self._placed(played, context)
-        times = np.full(len(of), self.clock) if rounds is None else START + of - 1.0
-        self._take("prior", played, points, values, of, times, own)
-
-    def _show(
-        self, source: str, played: Points, points: Points, values: Array, rounds: Array
-    ) -> None:
-        """Show observations to the parts that remember."""
-        now = self.conditioned
-        before = now.posterior, now.best_reward, now.first_round
-        new = played, points, values, now.given(values), rounds, source
-        seen = Observed(*new, self.round, self.clock, *before, self.data)
-        for part in self._observers:
-            part.observe(seen)
-
-    def _reach(self, arrived: Arrived | None = None) -> None:
-        """Bring the posterior and the search to the next round; see `Conditioned.at`."""
-        t = self.round + 1
-        self.conditioned.at(t, self.clock, arrived)
-        if self._follows:
-            self.search.follow(t, self.posterior)
-
     def _placed(self, actions: Points, context: ArrayLike | None) -> Points:
-        """The points of the data for checked actions in a context, which is entered.
-
-        Raises:
-            InvalidInput: an action corresponds to none of them, or it is no context. Nothing has
-                changed then.
-        """
-        if self.action_map.identity:
-            self.set_context(context)
+        """The points of the data; an embedding keeps only those of its last call."""
+        if context is None and self.action_map.identity:
             return actions
         points = self.action_map.points(actions)
         self.set_context(context)
         return self.action_map.placed(points)
 
-    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:
-        """The points of the data: an embedding keeps only those of its last call."""
-        return [np.array(point) for point in self._placed(actions, context)]
+    def _process(self, seen: Observed) -> None:
+        new = seen
+        if self.compression.epsilon:  # bedi2022, eq. (2.12)
+            placed = self.action_map.coordinates(seen.points)
+            new = seen.only(self.compression.informative(self.posterior, placed))
+        self.data.add(new.points, new.rewards, new.rounds, new.times, new.noise_var)
+        for part in self._observers:
+            part.observe(seen, self.conditioned)
+        self._reach(seen.round + 1, seen.clock, new)
+
+    def _reach(self, t: int, time: float, new: Observed | None = None) -> None:
+        """Bring the posterior and the search to the beginning of round t; see `Conditioned.at`."""
+        self.conditioned.at(t, time, new)
+        if self._follows:
+            self.search.follow(t, self.posterior)
 
     def _pending_points(self) -> Points:
         """The points of pending actions, (k,) or (k, d), except those that would not count."""
@@ -299,7 +185,7 @@ class GPAgent(Agent):
     @property
     def takes_noise(self) -> bool:
         """Whether rewards may have noise of variances of their own: not if data are dropped."""
-        kept = not self.forgets and self.compression.off
+        kept = not self.forgets and not self.compression.epsilon
         return kept and bool(self.posterior.takes_noise)
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
@@ -309,12 +195,20 @@ class GPAgent(Agent):
 
     def wait(self, dt: float) -> None:
         super().wait(dt)
-        self._reach()
+        self._reach(self.round + 1, self.clock)
 
     @property
     def learned(self) -> list[Plain]:
         """The results of the fits of the model, one dict each; see `data.learning`."""
         return [] if self.refit is None else self.refit.learned
+
+    @property
+    def duplicates(self) -> int:
+        """The number of observed actions that repeated another one of the same round."""
+        rounds, points = self.data.rounds, self.data.points
+        mine = (rounds >= 1.0) & (rounds % 1.0 == 0.0)  # prior data are of no round
+        rows = np.column_stack([rounds, points])[mine]
+        return len(rows) - len(np.unique(rows, axis=0))
 
     def reset(self) -> None:
         super().reset()
@@ -322,27 +216,19 @@ class GPAgent(Agent):
         self._begin()
 
     def snapshot(self) -> State:
-        own = {
-            "seeded": [self.action_map.fingerprint, self.search.fingerprint],
-            "data": self.data.state(),
-            "conditioned": self.conditioned.state(),
-            "parts": [part.state() for part in self.parts],
-            "duplicates": self.duplicates,
-        }
-        return super().snapshot() | own
+        own = {"data": self.data.state(), "conditioned": self.conditioned.state()}
+        return super().snapshot() | own | {"parts": [part.state() for part in self.parts]}
+
+    @property
+    def _seeded(self) -> Sequence[int]:
+        return self.action_map.fingerprint, self.search.fingerprint
 
     def _restore(self, state: State) -> None:
         self.data.restore(state["data"])
         for part, saved in zip(self.parts, state["parts"], strict=True):
             part.restore(saved)
-        if list(state["seeded"]) != [self.action_map.fingerprint, self.search.fingerprint]:
-            raise InvalidInput(
-                "the snapshot is of an agent with another seed, which has other points: restore it "
-                "into an agent made with that seed"
-            )
-        self.conditioned.restore(state["conditioned"], int(state["round"]) + 1)
-        self.duplicates = int(state["duplicates"])
         super()._restore(state)
+        self.conditioned.restore(state["conditioned"], self.round + 1)
         self.search.follow(self.round + 1, self.posterior)
 
     def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:
@@ -366,8 +252,3 @@ class GPAgent(Agent):
     def _prior(self, model: Model) -> Posterior:
         """The posterior under a model before any data."""
         return self.composed.prior(model, self.action_map, self.problem, self.rng)
-
-    @property
-    def fixes_coordinates(self) -> bool:
-        """Whether the whole domain is searched, so that coordinates can be fixed."""
-        return not self.composed.is_local and self.action_map.belief_domain == self.problem.domain

@@ -11,7 +11,7 @@ from gpbandits_env.agents.acquisitions.functions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, acquisition_for
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.base import BatchRule
-from gpbandits_env.agents.data.compression import Budget
+from gpbandits_env.agents.data.compression import Compression, HorizonCompression
 from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of, keep_from
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.embeddings.action_map import (
@@ -103,7 +103,7 @@ class Parts:
     keep: Callable[..., Keep] | Settings | None = None
     reset_every: int | None = None
     window: int | None = None
-    compress: Settings | Budget | float | None = None
+    compress: Settings | Compression | HorizonCompression | float | None = None
     candidates: int | None = None
     search: SearchSpec = None
     batch: Batch | None = None

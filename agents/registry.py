@@ -160,7 +160,6 @@ def make(
     problem = _problem(env_or_problem, {k: v for k, v in settings.items() if k in OVERRIDES})
     own = {k: v for k, v in settings.items() if k not in OVERRIDES}
     agent = cls(problem, _generator(seed), **own)
-    agent.check()
     if rows is not None:
         _tell_history(agent, problem.last_rows(rows))
     return agent

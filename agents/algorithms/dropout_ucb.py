@@ -10,7 +10,7 @@ of the d coordinates.
 
 from copy import copy
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -84,12 +84,12 @@ class DropoutMap(ActionMap):
     def coordinates(self, points: Array) -> Array:
         return self._scaling.scale(points)[:, self.active]
 
-    def observe(self, seen: Observed) -> None:
+    def observe(self, seen: Observed, before: Any) -> None:
         self._enter(seen.round + 1)
-        rows, self._best = self._keep.counts(seen.data, self._t), None
-        rewards = seen.data.rewards[rows]
+        rows, self._best = self._keep.counts(before.data, self._t), None
+        rewards = before.data.rewards[rows]
         if len(rewards):
-            best = seen.data.points[rows][leading(rewards)[None]]
+            best = before.data.points[rows][leading(rewards)[None]]
             self._best = self._scaling.scale(best)
 
     def state(self) -> State:

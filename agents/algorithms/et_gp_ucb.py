@@ -12,6 +12,7 @@ no event; 6. by default blocks have no maximal length, as they have in the paper
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -46,15 +47,15 @@ class EventTrigger(Since):
         super().begin()
         self.events = 0
 
-    def observe(self, seen: Observed) -> None:
-        mine, now = seen.rounds == seen.round, seen.round
+    def observe(self, seen: Observed, before: Any) -> None:
+        mine, now = seen.each_round == seen.round, seen.round
         if not mine.any():
             return
-        since = now - max(1.0, min(seen.first_round, now)) + 1.0  # counts this round
+        since = now - max(1.0, min(before.first_round, now)) + 1.0  # counts this round
         rho = 2.0 * math.log(2.0 * (math.pi * since) ** 2 / (6.0 * self.delta))
-        mean, var = seen.posterior.moments(seen.points[mine])
-        bound = math.sqrt(rho) * (np.sqrt(var) + math.sqrt(seen.posterior.noise_var))
-        event = bool(np.any(np.abs(seen.given[mine] - mean) > bound))
+        mean, var = before.posterior.moments(seen.points[mine])
+        bound = math.sqrt(rho) * (np.sqrt(var) + math.sqrt(before.posterior.noise_var))
+        event = bool(np.any(np.abs(before.given(seen.rewards)[mine] - mean) > bound))
         if event or since >= self.longest:
             self.start, self.events = float(now), self.events + event
 

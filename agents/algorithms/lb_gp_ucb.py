@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import Schedule
-from gpbandits_env.agents.data.conditioned import Arrived, Conditioned
+from gpbandits_env.agents.data.conditioned import Conditioned
 from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
@@ -65,7 +65,7 @@ class Balance(Part):
 
     REMEMBERS = ("plays", "rewards", "widths", "live")
 
-    def __init__(self, problem: Problem, width: Callable[[Observed], Array]) -> None:
+    def __init__(self, problem: Problem, width: Callable[[Observed, Any], Array]) -> None:
         nu = problem.kernel.smoothness
         self._width, self._noise_var, self._dim = width, problem.noise_var, problem.domain.dim
         self._pace = self._dim + (2.0 * nu if nu is not None and nu < math.inf else 0.0)
@@ -86,14 +86,15 @@ class Balance(Part):
         regret = supposed(self.share(live), self.plays[live] + 1.0, self._dim)
         return live.item(regret.argmin())
 
-    def observe(self, seen: Observed) -> None:
+    def observe(self, seen: Observed, before: Any) -> None:
         if seen.source != "round":
             return
-        if len(seen.given):
+        given = before.given(seen.rewards)
+        if len(given):
             new = np.arange(len(self.live)) == self.chosen
-            self.plays = self.plays + new * len(seen.given)
-            self.rewards = self.rewards + new * seen.given.sum()
-            self.widths = self.widths + new * self._width(seen).sum()
+            self.plays = self.plays + new * len(given)
+            self.rewards = self.rewards + new * given.sum()
+            self.widths = self.widths + new * self._width(seen, before).sum()
         live = np.array(self.live)
         if self.plays[live].all():
             n = np.maximum(self.plays, 1.0)
@@ -137,9 +138,9 @@ class LBGPUCB(GPAgent):
                 "lb-gp-ucb has lengthscales of its own: leave out learn, standardize"
             )
 
-    def _width_of(self, seen: Observed) -> Array:
-        beta = self.rule.beta(seen.round, seen.posterior.information_gain)
-        return np.sqrt(beta * seen.posterior.moments(seen.points)[1])
+    def _width_of(self, seen: Observed, before: Any) -> Array:
+        beta = self.rule.beta(seen.round, before.posterior.information_gain)
+        return np.sqrt(beta * before.posterior.moments(seen.points)[1])
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -160,11 +161,11 @@ class LBGPUCB(GPAgent):
             )
         self.conditioned = self._beliefs[self.balance.chosen]
 
-    def _reach(self, arrived: Arrived | None = None) -> None:
+    def _reach(self, t: int, time: float, new: Observed | None = None) -> None:
         self._candidates()
         for belief in self._beliefs:
-            belief.at(self.round + 1, self.clock, arrived)
-        super()._reach()
+            belief.at(t, time, new)
+        super()._reach(t, time)
 
     def snapshot(self) -> State:
         return super().snapshot() | {"beliefs": [belief.state() for belief in self._beliefs]}

@@ -59,7 +59,7 @@ class Repeats(Part):
         """The actions of the next round; None if they are to be chosen."""
         return np.array(self.actions) if self.left else None
 
-    def observe(self, seen: Observed) -> None:
+    def observe(self, seen: Observed, before: Any) -> None:
         played = seen.actions.tolist()
         if seen.source != "round" or not played:
             return
@@ -68,8 +68,8 @@ class Repeats(Part):
             return
         self.actions, self.left, self.decisions = played, 0, self.decisions + 1
         if len(played) == self._size:
-            var = seen.posterior.moments(seen.points)[1]
-            self.left = repetitions(self._excess, seen.posterior.noise_var, var) - 1
+            var = before.posterior.moments(seen.points)[1]
+            self.left = repetitions(self._excess, before.posterior.noise_var, var) - 1
 
 
 def repetitions(excess: float, noise_var: float, var: Array) -> int:

@@ -11,7 +11,6 @@ dropped after the weights were reset.
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.agent import Agent
-from gpbandits_env.agents.data.pending import Played
+from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.embeddings.action_map import action_map_for
 from gpbandits_env.arrays import Array, Points, State, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
@@ -83,43 +82,32 @@ class RExp3(Agent):
         if self.round % self.reset_every == 0:
             self._log_weights[:] = 0.0
 
-    def _learn(self, actions: Points, rewards: Array) -> None:
-        arms = self._map.points(actions)
-        self._weigh(arms, rewards, self.probabilities[arms])
+    def _placed(self, actions: Points, context: ArrayLike | None) -> Array:
+        """The arms and their probabilities, (k, 2)."""
+        arms = self._map.points(super()._placed(actions, context))
+        return np.column_stack([arms, self.probabilities[arms]])
 
-    def _weigh(self, arms: Points, rewards: Array, chances: Array) -> None:
-        """Update the weights by rewards (k,) of arms that were drawn with these probabilities."""
-        gains = np.clip((rewards - self.low) / (self.high - self.low), 0.0, 1.0)
+    def _process(self, seen: Observed) -> None:
+        arms, chances = seen.points.T
+        gains = np.clip((seen.rewards - self.low) / (self.high - self.low), 0.0, 1.0)
         # w_k <- w_k exp(gamma X_k / (K p_k))
         steps = self.exploration * gains / (len(self._log_weights) * chances)
-        np.add.at(self._log_weights, arms, steps)
-
-    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points]:
-        """The arms and their probabilities."""
-        arms, chances = self._map.points(actions), self.probabilities
-        return [np.array([arm, chances[arm]]) for arm in arms.tolist()]
-
-    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        block = self.round // self.reset_every
-        for p, reward in zip(played, rewards.tolist(), strict=True):
-            if (p.round - 1) // self.reset_every == block:
-                assert p.point is not None
-                arm = p.point[:1].astype(np.int64)
-                self._weigh(arm, np.array([reward]), p.point[1:])
+        if seen.source == "late":  # the weights of an earlier block are gone
+            steps[(seen.rounds - 1) // self.reset_every != self.round // self.reset_every] = 0.0
+        np.add.at(self._log_weights, arms.astype(np.int64), steps)
 
     def reset(self) -> None:
         super().reset()
         self._log_weights[:] = 0.0
 
     def snapshot(self) -> State:
-        weights = {"log_weights": self._log_weights.copy()}
-        return super().snapshot() | weights | {"candidates": self._map.fingerprint}
+        return super().snapshot() | {"log_weights": self._log_weights.copy()}
+
+    @property
+    def _seeded(self) -> tuple[int]:
+        return (self._map.fingerprint,)
 
     def _restore(self, state: State) -> None:
-        if state["candidates"] != self._map.fingerprint:
-            raise InvalidInput(
-                "the agent of the snapshot has other candidate points: use an agent with its seed"
-            )
         self._log_weights[:] = finite_array(state["log_weights"], "log_weights", 1)
         super()._restore(state)
 

@@ -10,6 +10,7 @@ refits them to its own data; 4. those of `GPAgent`.
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -72,7 +73,7 @@ class StagedMap(EmbeddedMap):
         self.stage, self._anchor = stage, anchor
         self.embed(sequential_embedding(anchor, self._d, self._streams.at(stage)))
 
-    def observe(self, seen: Observed) -> None:
+    def observe(self, seen: Observed, before: Any) -> None:
         if len(seen.rewards) and seen.rewards.max() > self._best_reward:
             top = int(seen.rewards.argmax())
             self._best_reward = float(seen.rewards[top])
@@ -84,7 +85,7 @@ class StagedMap(EmbeddedMap):
         now = self._keep.stage = seen.round + 0.5
         if np.isfinite(self._best_reward):
             there = np.eye(1, self._d + 1)  # a = 1, y = 0
-            seen.data.add(there, np.array([self._best_reward]), now, seen.clock)
+            before.data.add(there, np.array([self._best_reward]), now, seen.clock)
 
     def restore(self, state: State) -> None:
         super().restore(state)

@@ -13,6 +13,7 @@ Latin hypercube; 5. the paper has no late rewards; 6. those of `GPAgent`.
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -93,16 +94,17 @@ class TrustRegionSearch(RoundSearch):
         self._successes, self._failures = 0, 0
         self._changed = t  # the round in which the region last changed
 
-    def observe(self, seen: Observed) -> None:
-        mine = seen.rounds >= self._keep.stage
+    def observe(self, seen: Observed, before: Any) -> None:
+        rounds = seen.each_round
+        mine = rounds >= self._keep.stage
         local = self._seen >= self._first
         self._seen += int(mine.sum())
         # Actions of the region since it last changed; prior data are of no round.
-        judged = mine & (seen.rounds > self._changed) & (seen.rounds % 1.0 == 0.0)
+        judged = mine & (rounds > self._changed) & (rounds % 1.0 == 0.0)
         if not local and self._seen >= self._first:
             self._changed = seen.round  # the search of the region starts
         if local and judged.any():
-            self._judge(bool(seen.rewards[judged].max() > seen.best_reward), seen.round)
+            self._judge(bool(seen.rewards[judged].max() > before.best_reward), seen.round)
 
     def _judge(self, success: bool, t: int) -> None:
         """Count a success or a failure; Section 2, "Trust region updates"."""

@@ -12,6 +12,7 @@ stale observations is removed.
 
 import math
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -99,12 +100,12 @@ class Relevance(Masked):
         super().begin()
         self.budget, self.checked = 1.0, 0.0
 
-    def observe(self, seen: Observed) -> None:
-        data, posterior, now = seen.data, seen.posterior, seen.clock
+    def observe(self, seen: Observed, before: Any) -> None:
+        data, posterior, now = before.data, before.posterior, seen.clock
         kernel, temporal = posterior.kernel, posterior.temporal
         self.budget *= (1.0 + self.alpha) ** ((now - self.checked) / temporal.lengthscale)
         self.checked = now
-        rows = data.numbers(self.usable(data))
+        rows = np.flatnonzero(self.usable(data))
         if len(rows) <= FEWEST:
             return
         domain, played, times = posterior.domain, data.points[rows], data.times[rows]

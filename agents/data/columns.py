@@ -1,7 +1,6 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
 from itertools import pairwise
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +10,8 @@ from gpbandits_env.domains import Domain
 
 # The number of rows for which there is space at first.
 FIRST_ROWS = 64
-# The largest number of arrivals before they are stored in the columns.
-MOST_RECENT = 1000
-NUMBERS = ("rewards", "rounds", "times")
-# Rows of the data: a slice, a mask (size,), or numbers (k,).
-Rows: TypeAlias = slice | NDArray[np.bool_] | NDArray[np.intp]
+# The columns of numbers.
+REWARD, ROUND, TIME, NOISE_VAR = range(4)
 
 
 class Data:
@@ -33,139 +29,97 @@ class Data:
     """
 
     def __init__(self, domain: Domain) -> None:
-        self._domain = domain
-        self._shape = (FIRST_ROWS,) if domain.finite else (FIRST_ROWS, domain.dim)
-        self._kind = np.int64 if domain.finite else np.float64
-        self.edits = 0
+        self._domain, self.edits = domain, 0
         self.clear()
 
     def clear(self) -> None:
         """Drop all rows."""
-        self._points: Points = np.empty(self._shape, dtype=self._kind)
-        self._rewards, self._rounds, self._times = np.empty((3, FIRST_ROWS))
-        self._noise_var = np.full(FIRST_ROWS, np.nan)
-        self._noisy, self._ordered, self._ends = False, True, list[int]()
-        # Arrivals that are not in the columns yet: a store of one row would cost a microsecond.
-        self._recent: list[tuple[Any, Any, float, float, Array | None]] = []
-        self.size = 0
-        self.edits += 1
+        finite = self._domain.finite
+        shape = (FIRST_ROWS,) if finite else (FIRST_ROWS, self._domain.dim)
+        self._points: Points = np.empty(shape, dtype=np.int64 if finite else np.float64)
+        self._columns = np.full((4, FIRST_ROWS), np.nan)
+        self.size, self.edits, self._noisy = 0, self.edits + 1, False
+        # The number of rows after each arrival; rows that arrive together are learned together.
+        self.ends: list[int] = []
 
     @property
     def points(self) -> Points:
         """The points, a view (size,) or (size, d)."""
-        self._store()
         return self._points[: self.size]
 
     @property
     def rewards(self) -> Array:
         """The rewards, a view (size,)."""
-        self._store()
-        return self._rewards[: self.size]
+        return self._columns[REWARD, : self.size]
 
     @property
     def rounds(self) -> Array:
         """The rounds of the actions, a view (size,); data known between t and t + 1: t + 1/2."""
-        self._store()
-        return self._rounds[: self.size]
+        return self._columns[ROUND, : self.size]
 
     @property
     def times(self) -> Array:
         """The times of the actions, a view (size,); see `Agent.clock`."""
-        self._store()
-        return self._times[: self.size]
+        return self._columns[TIME, : self.size]
 
-    @property
-    def ends(self) -> list[int]:
-        """The number of rows after each arrival; rows that arrive together are learned together."""
-        self._store()
-        return self._ends
-
-    def noise_of(self, rows: Rows) -> Array | None:
+    def noise_of(self, rows: slice | NDArray[np.intp]) -> Array | None:
         """The known variances of the noise of some rows, NaN elsewhere; None if none is known."""
-        self._store()
-        own = self._noise_var[: self.size][rows] if self._noisy else None
+        own = self._columns[NOISE_VAR, : self.size][rows] if self._noisy else None
         return None if own is None or np.isnan(own).all() else own
 
     def add(
         self,
         points: Points,
         rewards: Array,
-        round_: float,
-        time: float,
+        rounds: Array | float,
+        times: Array | float,
         noise_var: Array | None = None,
     ) -> None:
-        """Add rows that arrive together; the arrays are copied.
+        """Add rows; those of one round arrive together.
 
         Args:
             points: (k,) or (k, d).
             rewards: (k,).
-            round_: the round of the actions.
-            time: the time of the actions.
+            rounds: the rounds of the actions, (k,) or one for all.
+            times: the times of the actions, which their rounds determine.
             noise_var: (k,) the variances of the noise, NaN where unknown; None if none is known.
         """
-        count, own = len(rewards), None if noise_var is None else noise_var.copy()
-        if count == 1:  # lists are made faster than copies of arrays
-            self._recent.append((points.tolist(), rewards.tolist(), round_, time, own))
-        elif count:
-            self._recent.append((points.copy(), rewards.copy(), round_, time, own))
-        else:
+        if isinstance(rounds, np.ndarray):
+            for t in np.unique(rounds).tolist():
+                mine = rounds == t
+                own = None if noise_var is None else noise_var[mine]
+                self.add(points[mine], rewards[mine], t, np.asarray(times)[mine].item(0), own)
+            return
+        start, count = self.size, len(rewards)
+        if not count:
             return
         self.size += count
-        if len(self._recent) > MOST_RECENT:
-            self._store()
-
-    def _store(self) -> None:
-        """Store what arrived in the columns, whose length doubles where it is too short."""
-        if not self._recent:
-            return
-        points, rewards, rounds, times, noise_vars = zip(*self._recent, strict=True)
-        self._recent.clear()
-        counts, start = [len(part) for part in rewards], self._ends[-1] if self._ends else 0
-        last = self._rounds[start - 1] if start else -np.inf
-        self._ordered = self._ordered and list(rounds) == sorted([last, *rounds])[1:]
-        if self.size > len(self._rewards):
-            self._grow(start)
-        rows = slice(start, self.size)
-        self._points[rows], self._rewards[rows] = np.concatenate(points), np.concatenate(rewards)
-        self._rounds[rows], self._times[rows] = np.repeat([rounds, times], counts, axis=1)
-        for count, noise_var in zip(counts, noise_vars, strict=True):
-            if noise_var is not None:
-                self._noise_var[start : start + count], self._noisy = noise_var, True
-            start += count
-            self._ends.append(start)
-
-    def _grow(self, stored: int) -> None:
-        size = max(self.size, 2 * len(self._rewards))
-        for name in ("_points", "_noise_var", *(f"_{name}" for name in NUMBERS)):
-            old = getattr(self, name)
-            new = np.empty((size, *old.shape[1:]), dtype=old.dtype)
-            new[:stored] = old[:stored]
-            if name == "_noise_var":
-                new[stored:] = np.nan
-            setattr(self, name, new)
+        self.ends.append(self.size)
+        while self.size > len(self._points):  # the length doubles
+            self._points = np.concatenate([self._points, self._points])
+            more = np.full_like(self._columns, np.nan)
+            self._columns = np.concatenate([self._columns, more], axis=1)
+        if noise_var is not None:
+            self._columns[NOISE_VAR, start : self.size], self._noisy = noise_var, True
+        columns, at = self._columns, slice(start, self.size)
+        if count == 1:  # one number is stored in a third of the time
+            self._points[start], columns[REWARD, start] = points[0], rewards.item()
+            columns[ROUND, start], columns[TIME, start] = rounds, times
+        else:
+            self._points[at], columns[REWARD, at] = points, rewards
+            columns[ROUND, at], columns[TIME, at] = rounds, times
 
     def restate(self, noise_var: Array) -> None:
         """Replace the variances of the noise of the first rows, NaN where unknown."""
-        self._store()
-        self._noise_var[: len(noise_var)], self._noisy = noise_var, True
+        self._columns[NOISE_VAR, : len(noise_var)], self._noisy = noise_var, True
         self.edits += 1
-
-    def since(self, first: float) -> Rows:
-        """The rows of rounds from a first one on: a slice where rounds increase, else a mask."""
-        rounds = self.rounds
-        if not self._ordered:
-            return rounds >= first
-        return slice(0 if first == -np.inf else int(np.searchsorted(rounds, first)), len(rounds))
-
-    def numbers(self, rows: Rows) -> NDArray[np.intp]:
-        """The numbers of rows, (k,)."""
-        return np.arange(self.size)[rows]
 
     def state(self) -> State:
         """The state, as a copy in plain data."""
-        own = {name: getattr(self, name).copy() for name in NUMBERS}
-        noise = self._noise_var[: self.size].copy() if self._noisy else None
-        return own | {"points": self.points.copy(), "noise_var": noise, "ends": list(self.ends)}
+        names = ("points", "rewards", "rounds", "times")
+        own: State = {name: getattr(self, name).copy() for name in names}
+        noise = self._columns[NOISE_VAR, : self.size].copy() if self._noisy else None
+        return own | {"noise_var": noise, "ends": list(self.ends)}
 
     def restore(self, state: State) -> None:
         """Return to a state of `state`."""

@@ -6,7 +6,6 @@ This is eq. (2.12) of bedi2022. The conditional entropy of y_t must exceed that 
 than epsilon nats. The test needs no reward, so a rejected action need not be evaluated.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,31 +18,17 @@ from gpbandits_env.gp.theory.compression import compression_budget, compression_
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
 
-
-class Budget(ABC):
-    """A declaration of the budget epsilon.
-
-    Attributes:
-        noise_var: s^2 of the test; None means that of the agent's model.
-    """
-
-    noise_var: float | None = None
-
-    @abstractmethod
-    def budget(self, problem: Problem) -> float:
-        """The budget epsilon in nats, at least 0."""
-
-
-COMPRESSIONS: Family[Budget] = Family("compression")
+COMPRESSIONS: Family["Compression | HorizonCompression"] = Family("compression")
 
 
 @COMPRESSIONS.register("constant")
 @dataclass(frozen=True)
-class ConstantBudget(Budget):
+class Compression:
     """The same epsilon for every horizon, which bounds the model order for all time.
 
     Args:
-        epsilon: the budget in nats, at least 0; with 0 every observation is informative.
+        epsilon: the budget in nats, at least 0; with 0 every observation is informative, in spite
+            of rounding.
         noise_var: s^2 > 0 of the test; by default that of the agent's model. Give it if the
             posterior uses a smaller regularizer than the variance of the noise.
     Source: bedi2022, Theorem 3.1.
@@ -57,50 +42,13 @@ class ConstantBudget(Budget):
         if self.noise_var is not None:
             positive(self.noise_var, "the compression's noise_var")
 
-    def budget(self, problem: Problem) -> float:
-        return float(self.epsilon)
-
-
-@COMPRESSIONS.register("horizon")
-@dataclass(frozen=True)
-class HorizonBudget(Budget):
-    """epsilon = 1/2 log(1 + T^-alpha), for a model of order T^(alpha p) in p dimensions.
-
-    T is the horizon of the problem.
-
-    Args:
-        alpha: the exponent, at least 0; the theory requires 0 < alpha < 1/p.
-    Source: bedi2022, Theorem 3.1.
-    """
-
-    alpha: float
-
-    def __post_init__(self) -> None:
-        positive(self.alpha, "alpha", zero=True)
-
-    def budget(self, problem: Problem) -> float:
-        if problem.horizon is None:
-            raise InvalidInput(
-                "the compression 'horizon' needs a horizon: give one to the problem or to the agent"
-            )
-        return float(compression_budget(problem.horizon, self.alpha))
-
-
-class Compression:
-    """The test of eq. (2.12), which observations must pass before the posterior uses them.
-
-    Args:
-        epsilon: the budget in nats; with 0 every observation is informative, in spite of rounding.
-        noise_var: s^2; None for that of the posterior.
-    """
-
-    def __init__(self, epsilon: float, noise_var: float | None = None) -> None:
-        self.epsilon, self._noise_var = epsilon, noise_var
-        self.off = epsilon == 0.0
+    def of(self, problem: Problem) -> "Compression":
+        """The test with what it takes from a problem."""
+        return self
 
     def threshold(self, posterior: Posterior) -> float:
         """The variance that an observation must exceed under a posterior."""
-        noise_var = posterior.noise_var if self._noise_var is None else self._noise_var
+        noise_var = posterior.noise_var if self.noise_var is None else self.noise_var
         return float(compression_threshold(self.epsilon, noise_var))
 
     def informative(
@@ -116,7 +64,7 @@ class Compression:
             pending: points that count as observed too.
         """
         passed = np.ones(len(points), dtype=np.bool_)
-        if self.off:
+        if not self.epsilon:
             return passed
         threshold = self.threshold(posterior)
         posterior.rollback()
@@ -131,22 +79,47 @@ class Compression:
         return passed
 
 
-def compression_for(spec: Settings | Budget | float | None, problem: Problem) -> Compression:
-    """Make a compression from a dict, a number (a constant budget), a rule, or None (no test).
+@COMPRESSIONS.register("horizon")
+@dataclass(frozen=True)
+class HorizonCompression:
+    """epsilon = 1/2 log(1 + T^-alpha), for a model of order T^(alpha p) in p dimensions.
+
+    T is the horizon of the problem.
+
+    Args:
+        alpha: the exponent, at least 0; the theory requires 0 < alpha < 1/p.
+    Source: bedi2022, Theorem 3.1.
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        positive(self.alpha, "alpha", zero=True)
+
+    def of(self, problem: Problem) -> Compression:
+        """The test with the horizon of a problem."""
+        if problem.horizon is None:
+            raise InvalidInput(
+                "the compression 'horizon' needs a horizon: give one to the problem or to the agent"
+            )
+        return Compression(float(compression_budget(problem.horizon, self.alpha)))
+
+
+def compression_for(
+    spec: Settings | Compression | HorizonCompression | float | None, problem: Problem
+) -> Compression:
+    """Make a compression from a dict, a number (a constant epsilon), a rule, or None (no test).
 
     Raises:
         InvalidInput: a number is out of range, the horizon is unknown, or there is no noise.
         UnknownName: there is no such type or field.
     """
-    if spec is None:
-        return Compression(0.0)
-    if is_number(spec):
-        spec = ConstantBudget(positive(spec, "compress", zero=True))  # type: ignore[arg-type]
-    rule = COMPRESSIONS.from_dict(spec)  # type: ignore[arg-type]
-    epsilon = rule.budget(problem)
-    if epsilon > 0.0 and problem.noise_var == 0.0 and rule.noise_var is None:
+    if spec is None or is_number(spec):
+        spec = Compression(0.0 if spec is None else positive(spec, "compress", zero=True))  # type: ignore[arg-type]
+    made = COMPRESSIONS.from_dict(spec).of(problem)  # type: ignore[arg-type]
+    if made.epsilon and problem.noise_var == 0.0 and made.noise_var is None:
         raise InvalidInput(
             "compression compares the variance with that of the noise: give a noise_var above 0 "
             "(or an epsilon of 0, with which every observation is informative)"
         )
-    return Compression(epsilon, rule.noise_var)
+    return made

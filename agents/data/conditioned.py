@@ -4,13 +4,13 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.data.columns import Data, Rows
+from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Points, State, whole
@@ -21,8 +21,6 @@ from gpbandits_env.gp.posterior import Posterior
 GONE = 1e-9
 # The time of round 1.
 START = 0.0
-# A round, its time, points of the data (k, ...), rewards (k,), and any variances of their noise.
-Arrived: TypeAlias = tuple[float, float, Points, Array, Array | None]
 
 
 class Conditioned:
@@ -31,8 +29,7 @@ class Conditioned:
     If what it holds is the beginning of what counts, it learns the new rows, and time passes.
     Otherwise it starts again from the prior: a row dropped out or came back, a row of an earlier
     time arrived where data age, an earlier row was edited, or the model is another one. It then
-    learns all rows
-    in one call or, where data age, in one call for each time.
+    learns all rows in one call or, where data age, in one call for each time.
 
     Args:
         data: the data.
@@ -42,9 +39,11 @@ class Conditioned:
         given: the model, or what fits it to the data.
 
     Attributes:
+        data: as given.
         posterior: the posterior at the present time.
         model: the model.
         winsorize: the map of rewards before the posterior receives them; None for the identity.
+        ages: whether data age with time.
         first_round: the earliest round that counts; infinite without any.
         best_reward: the largest reward that counts; -inf without any.
         best_given: the same reward as the posterior received it.
@@ -58,8 +57,8 @@ class Conditioned:
         make: Callable[[Model], Posterior],
         given: Model | Refit,
     ) -> None:
-        self._data, self._keep, self._mapped, self._make = data, keep, mapped, make
-        self._given, self._refit = given, given if isinstance(given, Refit) else None
+        self.data, self._keep, self._mapped, self._make = data, keep, mapped, make
+        self._given = given
         self.reset()
 
     def reset(self) -> None:
@@ -74,71 +73,57 @@ class Conditioned:
 
     def _begin(self) -> None:
         """Hold no row; the posterior is at its prior."""
-        self._held, self._now, self._edits = 0, START, self._data.edits
+        self._held, self._now, self._edits = 0, START, self.data.edits
         self._mask = np.zeros(0, dtype=np.bool_)  # which of the first rows, if `Keep` masks rows
         self.first_round, self.best_reward, self.best_given = math.inf, -math.inf, -math.inf
         # The calls since the last start from the prior: after how many rows it passed to a time.
         # The rows before the first time were learned together, later ones as they had arrived.
         self._passed: list[tuple[int, float]] = [(0, START)]
-        # Whether data age with time.
         self.ages = self.model.epsilon > 0.0 or self.posterior.ages
 
     def given(self, rewards: Array) -> Array:
         """The rewards as the posterior receives them."""
         return rewards if self.winsorize is None else self.winsorize(rewards)
 
-    def at(self, t: int, time: float, arrived: Arrived | None = None) -> None:
+    def at(self, t: int, time: float, new: Observed | None = None) -> None:
         """Bring the posterior to the beginning of round t, at a time.
 
         Args:
             t: the round.
             time: its time.
-            arrived: the last data that were added. They need not be read if nothing else is new.
+            new: the last data that were added. They need not be read if nothing else is new.
         """
-        data, keep = self._data, self._keep
-        if self._refit is not None and self._refit.model is not self.model:
-            self._use(self._refit, t, time)
+        data, keep = self.data, self._keep
+        if isinstance(self._given, Refit) and self._given.model is not self.model:
+            self.reset()
+            self._anew(t, time)
             return
         first = keep.first(t) if keep.forgets else keep.stage
         stale = first > self.first_round or data.edits != self._edits or self._mapped.moves
-        if stale or (keep.masks and (self._counting(t)[: self._held] != self._mask).any()):
+        if stale or (keep.masks and (keep.counts(data, t)[: self._held] != self._mask).any()):
             self._anew(t, time)
             return
-        new = data.size - self._held
-        if not new:
+        if data.size == self._held:
             self.posterior.rollback()
-        elif self._is_all(arrived, new, first):
+        elif (
+            new is not None
+            and new.source == "round"
+            and len(new.rewards) == data.size - self._held  # they are all that is new
+            and new.rounds >= first
+            and not keep.masks
+            and not (self.ages and new.times != self._now)
+        ):
             self._held = data.size
-            round_, _, points, rewards, noise_var = arrived
-            self._learn(round_, points, rewards, noise_var)
-        elif not self._append(self._counting(t), data.size):
+            self._learn(new.rounds, new.points, new.rewards, new.noise_var)
+        elif not self._append(keep.counts(data, t), data.size):
             self._anew(t, time)
             return
         if self.ages:
             self._pass(time)
 
-    def _use(self, refit: Refit, t: int, time: float) -> None:
-        """Condition on the data under another model, at the beginning of round t."""
-        self.model, self.winsorize = refit.model, refit.winsorizer
-        if not (refit.keeps_prior or self._mapped.moves):
-            self.posterior = self._make(self.model)
-        self._anew(t, time)
-
-    def _is_all(self, arrived: Arrived | None, new: int, first: float) -> TypeGuard[Arrived]:
-        """Whether what arrived is all that is new, counts, and is of the posterior's time."""
-        if arrived is None or self._keep.masks or (self.ages and arrived[1] != self._now):
-            return False
-        return len(arrived[3]) == new and arrived[0] >= first
-
-    def _counting(self, t: int) -> NDArray[np.bool_]:
-        """Which rows count, (size,)."""
-        mask = np.zeros(self._data.size, dtype=np.bool_)
-        mask[self._keep.counts(self._data, t)] = True
-        return mask
-
     def _append(self, counting: NDArray[np.bool_], until: int) -> bool:
         """Learn new arrivals that count; whether that is possible: none is of an earlier time."""
-        data, ends = self._data, self._data.ends
+        data, ends = self.data, self.data.ends
         new = ends[bisect_right(ends, self._held) : bisect_right(ends, until)]
         for start, end in pairwise([self._held, *new]):
             rows = start + np.flatnonzero(counting[start:end])
@@ -150,29 +135,23 @@ class Conditioned:
                     self._pass(time)
                 self._learn_rows(data.rounds.item(start), rows)
             self._held = end
-        self._note(counting)
+        self._mask = counting[: self._held]
         return True
-
-    def _note(self, counting: NDArray[np.bool_]) -> None:
-        """Note which of the rows were learned."""
-        if self._keep.masks:
-            self._mask = counting[: self._held].copy()
 
     def _anew(self, t: int, time: float, size: int | None = None) -> None:
         """Condition an empty posterior on what counts, also only of the first rows."""
-        data = self._data
+        data = self.data
         size = data.size if size is None else size
-        rows = self._keep.counts(data, t)
-        if size < data.size:
-            rows = data.numbers(rows)
-            rows = rows[rows < size]
+        counting = self._keep.counts(data, t)[:size]
+        rows = np.flatnonzero(counting)
         if self._mapped.moves:
             self.posterior = self._make(self.model)
         self.posterior.forget()
         self._begin()
         if self.ages:
             rows = self._by_age(rows, time)
-        if self._hold(rows):
+        self._hold(rows)
+        if len(rows):
             if self.ages:
                 self._learn_by_time(rows, time)
             elif data.noise_of(rows) is None:
@@ -181,63 +160,59 @@ class Conditioned:
                 self._learn_rows(self.first_round, rows)
         if self.ages:
             self._pass(time)
-        self._held, self._passed = size, [(size, time)]
-        if self._keep.masks:
-            self._note(self._counting(t))
+        self._held, self._passed, self._mask = size, [(size, time)], counting
 
-    def _by_age(self, rows: Rows, time: float) -> NDArray[np.intp]:
+    def _by_age(self, rows: NDArray[np.intp], time: float) -> NDArray[np.intp]:
         """The rows, oldest first, without those that have no effect at a time."""
-        times, epsilon = self._data.times, self.model.epsilon
-        every = self._data.numbers(rows)
-        every = every[np.argsort(times[every], kind="stable")]
+        times, epsilon = self.data.times, self.model.epsilon
+        rows = rows[np.argsort(times[rows], kind="stable")]
         if self.posterior.ages:
-            return every
+            return rows
         age = 2.0 * math.log(GONE) / math.log1p(-epsilon) if epsilon < 1.0 else 0.0
-        return every[times[every] >= time - 1.0 - age]
+        return rows[times[rows] >= time - 1.0 - age]
 
-    def _hold(self, rows: Rows) -> bool:
-        """Note what is asked of the rows that the posterior holds; whether there are any."""
-        rounds, rewards = self._data.rounds[rows], self._data.rewards[rows]
-        if len(rewards):
-            self.first_round, self.best_reward = float(rounds.min()), float(rewards.max())
-            self.best_given = float(self.given(rewards).max())
-        return len(rewards) > 0
+    def _hold(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> None:
+        """Note what is asked of the rows that the posterior holds."""
+        rounds, rewards = self.data.rounds[rows], self.data.rewards[rows]
+        self.first_round = float(rounds.min(initial=math.inf))
+        self.best_reward = float(rewards.max(initial=-math.inf))
+        self.best_given = float(self.given(rewards).max(initial=-math.inf))
 
-    def _learn_by_time(self, rows: Rows, time: float) -> None:
+    def _learn_by_time(self, rows: NDArray[np.intp], time: float) -> None:
         """Learn rows in one call for each time, oldest first, and let time pass until the last."""
-        times, first = np.unique(self._data.times[rows], return_index=True)
+        times, first = np.unique(self.data.times[rows], return_index=True)
         self._now = min(START, times.item(0))
         if self.posterior.ages:
             self._pass(times.item(0))
         self._replay(rows, first.tolist(), np.diff([*times, time]).tolist())
         self._now = time
 
-    def _replay(self, rows: Rows, starts: Sequence[int], passed: Sequence[float]) -> None:
+    def _replay(
+        self, rows: NDArray[np.intp], starts: Sequence[int], passed: Sequence[float]
+    ) -> None:
         """Learn rows in parts, with the time after each; in a box by one factorization."""
-        points = self._mapped.coordinates(self._data.points[rows])
-        given = self.given(self._data.rewards[rows])
+        points = self._mapped.coordinates(self.data.points[rows])
+        given = self.given(self.data.rewards[rows])
         parts = zip(pairwise([*starts, len(given)]), passed, strict=True)
         self.posterior.replay(
             ((points[start:end], given[start:end], dt) for (start, end), dt in parts),
             self.model.epsilon,
         )
 
-    def _learn_rows(self, round_: float, rows: Rows) -> None:
-        data = self._data
+    def _learn_rows(self, round_: float, rows: NDArray[np.intp]) -> None:
+        data = self.data
         points = self._mapped.coordinates(data.points[rows])
         self._learn(round_, points, data.rewards[rows], data.noise_of(rows))
 
     def _learn(
         self, round_: float, points: Points, rewards: Array, noise_var: Array | None
     ) -> None:
-        if round_ < self.first_round:
-            self.first_round = round_
         given = rewards if self.winsorize is None else self.winsorize(rewards)
         self.posterior.learn(points, given, noise_var)
-        for reward in rewards.tolist():
-            if reward > self.best_reward:
-                self.best_reward = reward
-                self.best_given = reward if given is rewards else float(given.max())
+        if round_ < self.first_round:
+            self.first_round = round_
+        if (best := max(rewards.tolist())) > self.best_reward:
+            self.best_reward, self.best_given = best, max(given.tolist())
 
     def _pass(self, time: float) -> None:
         """Let time pass until then."""
@@ -249,7 +224,7 @@ class Conditioned:
 
     def state(self) -> State:
         """What does not follow from the data, as a copy in plain data."""
-        return {"passed": list(self._passed), "drawn": self.posterior.drawn}
+        return {"passed": list(self._passed), "posterior": self.posterior.state()}
 
     def restore(self, state: State, t: int) -> None:
         """Learn the data again by the calls before a snapshot, for the same last digits.
@@ -259,18 +234,16 @@ class Conditioned:
             t: the round.
         """
         self.reset()
-        data = self._data
+        data, counting = self.data, self._keep.counts(self.data, t)
         passed = [
             (whole(size, "rows", 0, data.size), float(time)) for size, time in state["passed"]
         ]
-        if state["drawn"] is not None:
-            self._hold(self._keep.counts(data, t))
-            self._held, self._passed = data.size, passed
-            self._note(self._counting(t))
-            self.posterior.draw_as(state["drawn"])
+        if state["posterior"] is not None:
+            self._hold(counting)
+            self._held, self._passed, self._mask = data.size, passed, counting
+            self.posterior.restore(state["posterior"])
             return
         self._anew(t, passed[0][1], passed[0][0])
-        counting = self._counting(t)
         for size, time in passed[1:]:
             self._append(counting, size)
             self._pass(time)

@@ -11,8 +11,9 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpbandits_env.agents.data.columns import Data, Rows
+from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.part import Part
 from gpbandits_env.arrays import Settings, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -50,17 +51,17 @@ class Keep(Part):
         """
         return self.stage
 
-    def counts(self, data: Data, t: int) -> Rows:
-        """The rows that count when the actions of round t are chosen: a slice, or a mask (size,).
+    def counts(self, data: Data, t: int) -> NDArray[np.bool_]:
+        """Which rows count when the actions of round t are chosen, (size,).
 
         The posterior learns new rows if those that it holds still count and no earlier one does;
         otherwise it is conditioned anew. Between two calls of `observe`, the rows depend only on t.
         """
-        return data.since(self.first(t))
+        return self.usable(data) & (data.rounds >= self.first(t))
 
-    def usable(self, data: Data) -> Rows:
-        """The rows that a fit may use, a slice or a mask: those of the present stage."""
-        return data.since(self.stage)
+    def usable(self, data: Data) -> NDArray[np.bool_]:
+        """Which rows a fit may use, (size,): those of the present stage."""
+        return data.rounds >= self.stage
 
 
 class Restart(Keep):
@@ -132,11 +133,8 @@ class Masked(Keep):
         super().begin()
         self.dropped: list[int] = []
 
-    def counts(self, data: Data, t: int) -> Rows:
-        return self.usable(data)
-
-    def usable(self, data: Data) -> Rows:
-        counting = data.rounds >= self.stage
+    def usable(self, data: Data) -> NDArray[np.bool_]:
+        counting = super().usable(data)
         counting[np.array(self.dropped, dtype=np.intp)] = False
         return counting
 

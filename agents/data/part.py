@@ -1,46 +1,49 @@
 """The interface of the parts of an agent that remember."""
 
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.arrays import Array, Points, State
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """What an agent observed, as its parts receive it before the posterior is conditioned on it.
+class Observed(NamedTuple):
+    """What an agent observed at once.
 
     Args:
-        actions: (k,) arms or (k, d) points of the problem's domain; k may be 0.
-        points: the same points in the domain of the data.
-        rewards: (k,).
-        given: (k,) the rewards as the posterior will receive them.
-        rounds: (k,) the rounds of the actions; for prior data they lie between two rounds.
         source: "round", "late" rewards of pending actions, or "prior" data.
+        actions: (k,) arms or (k, d) points of the problem's domain; k may be 0.
+        points: what the agent learns from: for one with a posterior, points of its data.
+        rewards: (k,).
+        rounds: the rounds of the actions, (k,) or one for all; those of prior data may lie between
+            two rounds.
+        times: their times, likewise.
+        noise_var: (k,) the known variances of the noise, NaN elsewhere; None if none is known.
         round: the number of rounds so far.
         clock: the present time.
-        posterior: the posterior before these observations.
-        best_reward: the largest reward that counted before; -inf without any.
-        first_round: the earliest round that counted before; infinite without any.
-        data: all data, with these observations as far as they are informative.
     """
 
+    source: str
     actions: Points
     points: Points
     rewards: Array
-    given: Array
-    rounds: Array
-    source: str
+    rounds: Any
+    times: Any
+    noise_var: Array | None
     round: int
     clock: float
-    posterior: Any
-    best_reward: float
-    first_round: float
-    data: Data
+
+    def only(self, rows: NDArray[np.bool_]) -> "Observed":
+        """The observations of a mask (k,)."""
+        columns: Any = {k: v[rows] for k, v in self._asdict().items() if isinstance(v, np.ndarray)}
+        return self._replace(**columns)
+
+    @property
+    def each_round(self) -> Array:
+        """The rounds of the actions, a read-only view (k,)."""
+        return np.broadcast_to(self.rounds, self.rewards.shape)
 
 
 class Part:
@@ -56,8 +59,14 @@ class Part:
         """Return to the state before any data."""
         return
 
-    def observe(self, seen: Observed) -> None:
-        """Take note of observations, before the posterior is conditioned on them."""
+    def observe(self, seen: Observed, before: Any) -> None:
+        """Take note of observations, before the posterior is conditioned on them.
+
+        Args:
+            seen: the observations.
+            before: the agent's `Conditioned`: the posterior before these observations, and all
+                data, with these as far as they are informative.
+        """
         return
 
     def state(self) -> State:

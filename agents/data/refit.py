@@ -7,14 +7,17 @@ learned, data older than ``window`` are dropped; 3. what is learned of a tempora
 around the given parameters, and all data are used under the new one.
 """
 
-import numpy as np
+from typing import Any
 
-from gpbandits_env.agents.data.columns import Data, Rows
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.keep import Keep, Since
 from gpbandits_env.agents.data.learning import Learning
 from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.embeddings.action_map import ActionMap
-from gpbandits_env.arrays import Array, Plain, Points, State
+from gpbandits_env.arrays import Array, Plain, State
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.learning import Estimator, Winsorizer
@@ -22,6 +25,8 @@ from gpbandits_env.gp.model import Model
 
 # Up to FEW observations every fit has all of its starts, and above MOST_FRESH none has.
 FEW, MOST_FRESH = 50, 250
+# The settings of `Learning` that say how a fit is done.
+HOW = ("standardize", "known_noise", "robust", "ard", "spread", "prior")
 
 
 class Refit(Part):
@@ -70,23 +75,11 @@ class Refit(Part):
     def learn_by(self, learning: Learning) -> None:
         """State what is learned and when."""
         self.learning = learning
+        how = {name: getattr(learning, name) for name in HOW}
+        domain = self._mapped.inner.domain
         self._estimator = Estimator(
-            self._given,
-            self._mapped.inner.domain,
-            learning.what,
-            reward_sd=self._reward_sd,
-            standardize=learning.standardize,
-            known_noise=learning.known_noise,
-            robust=learning.robust,
-            ard=learning.ard,
-            spread=learning.spread,
-            prior=learning.prior,
+            self._given, domain, learning.what, reward_sd=self._reward_sd, **how
         )
-
-    @property
-    def keeps_prior(self) -> bool:
-        """Whether epsilon is all that fits change."""
-        return self._estimator.keeps_prior
 
     def begin(self) -> None:
         """Return to the given model, and drop the record of fits."""
@@ -94,24 +87,22 @@ class Refit(Part):
         self._known, self._seen, self._fresh, self._stage = 0, 0, 0, 0
         self.learned: list[Plain] = []
 
-    def observe(self, seen: Observed) -> None:
+    def observe(self, seen: Observed, before: Any) -> None:
         """Fit the model to the data if a fit is due."""
         if seen.source == "late":
-            self._repeat(seen.rounds)
+            self._repeat(seen.each_round)
             return
         if self._keep.stages != self._stage:
             self.begin()
             self._stage = self._keep.stages
         if seen.source == "prior":
             self._known += len(seen.rewards)
+        rows = np.flatnonzero(self._keep.usable(self._data))
         if self.learning.drifts:
-            self._fit_drift(seen.round)
-            return
-        rows = self._keep.usable(self._data)
-        observations = len(self._data.rewards[rows])
-        if self.due(seen.round, observations):
-            self._fit_rows(seen.round, rows, self._starts(observations))
-            self._seen = observations
+            self._fit_drift(seen.round, rows)
+        elif self.due(seen.round, len(rows)):
+            self._fit(seen.round, rows, self._starts(len(rows)))
+            self._seen = len(rows)
 
     def _repeat(self, late: Array) -> None:
         """Repeat the last fit with late rewards of rounds (k,) before it, if it needs no search.
@@ -123,32 +114,25 @@ class Refit(Part):
             return
         if self.learned and self.learned[-1]["round"] == now:
             self.learned.pop()
-        rows = self._data.numbers(self._keep.usable(self._data))
-        self._fit_rows(now, rows[self._data.rounds[rows] < now + 1.0], 1)
+        usable = self._keep.usable(self._data)
+        self._fit(now, np.flatnonzero(usable & (self._data.rounds < now + 1.0)), 1)
         self._known = known
 
-    def _fit_drift(self, round_: int) -> None:
+    def _fit_drift(self, round_: int, rows: NDArray[np.intp]) -> None:
         """Fit epsilon and what else is learned to the last rounds if a fit is due."""
-        data, keep = self._data, self._keep
+        keep, rounds = self._keep, self._data.rounds
         if round_ % self.learning.every:
             return
         first = max(round_ - self.learning.window + 1.0, 1.0, keep.stage)
-        rows = data.numbers(keep.usable(data))
-        rounds = data.rounds[rows]
-        rows = rows[(rounds >= first) & (rounds % 1.0 == 0.0)]  # prior data belong to no round
-        rows = rows[np.argsort(data.rounds[rows], kind="stable")]
+        # Prior data belong to no round.
+        rows = rows[(rounds[rows] >= first) & (rounds[rows] % 1.0 == 0.0)]
+        rows = rows[np.argsort(rounds[rows], kind="stable")]
         # One round carries no information on correlations in time.
-        if len(np.unique(data.rounds[rows])) < 2:
+        if len(np.unique(rounds[rows])) < 2:
             return
-        self._fit_rows(round_, rows, self.learning.starts)
+        self._fit(round_, rows, self.learning.starts)
         assert isinstance(keep, Since)
         keep.start = max(keep.start, first)
-
-    def _fit_rows(self, round_: int, rows: Rows, starts: int) -> None:
-        data = self._data
-        points = self._mapped.coordinates(data.points[rows])
-        times = data.times[rows] - min(0.0, float(data.times.min()))  # some kernels begin at 0
-        self.fit(round_, points, data.rewards[rows], times, data.noise_of(rows), starts)
 
     def due(self, now: int, observations: int) -> bool:
         """Whether a fit is due after ``now`` rounds and with that many observations."""
@@ -166,61 +150,36 @@ class Refit(Part):
             return self.learning.starts
         return 0
 
-    def fit(
-        self,
-        now: int,
-        points: Points,
-        rewards: Array,
-        times: Array | None = None,
-        noise_var: Array | None = None,
-        starts: int | None = None,
-    ) -> Model:
-        """Fit `model` to these data, and record it as the model of a round.
+    def _fit(self, now: int, rows: NDArray[np.intp], starts: int) -> None:
+        """Fit `model` to rows of the data, and record it as the model of a round.
 
-        Unless epsilon is learned, only the ``last`` observations are used.
-
-        The model is kept, and nothing is recorded, if the new one has a number above the limit of a
-        posterior (1e150).
-
-        Args:
-            now: the round.
-            points: (n,) arms or (n, d) points of the domain.
-            rewards: (n,).
-            times: (n,) if epsilon or a temporal kernel is learned.
-            noise_var: (n,) the variances of the noise where they are known, NaN elsewhere; None if
-                none is. If all are known, that of the model is their median.
-            starts: the number of starts; by default that of `Learning`.
+        Unless epsilon is learned, only the ``last`` of them are used. The model is kept, and
+        nothing is recorded, if the new one has a number above the limit of a posterior (1e150).
         """
-        learning = self.learning
-        last = slice(None if learning.drifts else -learning.last, None)
-        times = np.zeros(len(rewards)) if times is None else times
-        noise_var = None if noise_var is None else noise_var[last]
+        data, learning = self._data, self.learning
+        rows = rows if learning.drifts else rows[-learning.last :]
+        points, rewards = self._mapped.coordinates(data.points[rows]), data.rewards[rows]
+        times = data.times[rows] - min(0.0, float(data.times.min()))  # some kernels begin at 0
         self._fitted, self._known = now, 0
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 found = self._estimator.fit(
-                    self.model,
-                    points[last],
-                    rewards[last],
-                    times[last],
-                    noise_var,
-                    learning.starts if starts is None else starts,
+                    self.model, points, rewards, times, data.noise_of(rows), starts
                 )
         except (InvalidInput, NotPositiveDefinite):
-            return self.model
+            return
         model = self.model = found.model
         self.winsorizer = found.winsorizer
         in_time: Plain = {"epsilon": model.epsilon} if learning.drifts else {}
         if model.temporal is not None and learning.learns_time:
             in_time = dict(model.temporal.parameters())
         self.learned.append(
-            {"round": now, "observations": len(rewards[last])}
+            {"round": now, "observations": len(rewards)}
             | _numbers(model.kernel)
             | {"noise_var": model.noise_var, "mean": found.mean}
             | {"log_likelihood": found.log_likelihood}
             | in_time
         )
-        return model
 
     def state(self) -> State:
         winsorizer = self.winsorizer and [self.winsorizer.centre, self.winsorizer.sd]

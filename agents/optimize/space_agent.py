@@ -127,9 +127,11 @@ class SpaceAgent:
 
     def check_context(self) -> None:
         """Raise `InvalidInput` if the agent cannot fix some of the values."""
-        if not self.agent.fixes_coordinates or self._elsewhere:
+        agent = self.agent
+        whole = agent.action_map.belief_domain == agent.problem.domain
+        if agent.composed.is_local or not whole or self._elsewhere:
             raise InvalidInput(
-                f"{type(self.agent).__name__} searches lines, subspaces or candidates of its own "
+                f"{type(agent).__name__} searches lines, subspaces or candidates of its own "
                 "and supports no context: use ei, gp-ucb, ts, ..."
             )
         if self.space.linear and not self.space.domain.finite:

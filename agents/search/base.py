@@ -67,10 +67,11 @@ class Search(Part, ABC):
         allowed = self._fresh(actions, allowed)
         if allowed is not None:
             score[~allowed] = -np.inf
-        first, tied = leader(acquisition, score, mean, var, allowed)
+        lead = leader(acquisition, score, mean, var, allowed)
+        action = actions[lead[0]]
         if allowed is not None:  # a region is known only at the listed actions
-            return actions[first]
-        return self._refined(actions[first], score[first] + tied, acquisition, posterior)
+            return action
+        return self._refined(action, score, lead, acquisition, posterior)
 
     def region(self, posterior: Any, within: Within) -> Any:
         """The region where a condition on mean and variance holds now, as an argument of `best`."""
@@ -150,9 +151,14 @@ class Search(Part, ABC):
         """Actions (n, ...), and joint posterior samples (size, n) there, with the scale."""
 
     def _refined(
-        self, action: Points, least: Array, acquisition: Acquisition, posterior: Any
+        self,
+        action: Points,
+        score: Array,
+        lead: tuple[IntArray, float],
+        acquisition: Acquisition,
+        posterior: Any,
     ) -> Points:
-        """A better action than the best of those listed, with a score above ``least``, or that."""
+        """The `leader` of those listed, or an action with a score above the tie with it."""
         return action
 
     def _scored(

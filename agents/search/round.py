@@ -25,7 +25,7 @@ from gpbandits_env.agents.embeddings.embedding import BoxMap
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.agents.search.candidates import HeldCandidates
 from gpbandits_env.agents.search.climb import largest, surfaces
-from gpbandits_env.arrays import Array, descending, leading, positive, whole
+from gpbandits_env.arrays import Array, IntArray, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.posterior import BoxPosterior
@@ -98,14 +98,20 @@ class RoundSearch(Search):
         return held.points, held.mean, held.var
 
     def _refined(
-        self, action: Array, least: Array, acquisition: Acquisition, posterior: BoxPosterior
+        self,
+        action: Array,
+        score: Array,
+        lead: tuple[IntArray, float],
+        acquisition: Acquisition,
+        posterior: BoxPosterior,
     ) -> Array:
         settings, box = self.settings, self.box
         if not settings.refine:
             return action
         slope = slope_of(acquisition, posterior, self.feasibility)
         found, value = adam(slope, action, box.low, box.high, settings.refine, settings.rate)
-        return found if value[0] > least[0] else action
+        first, tied = lead
+        return found if value[0] > score[first][0] + tied else action
 
     def _samples(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int

@@ -212,7 +212,7 @@ def test_budgets_are_declared(world):
     assert agent.compression.epsilon == pytest.approx(0.5 * math.log(1.1))
     assert epsilon(None) == 0.0
     assert agents.make("cub", horizon).compression.epsilon == 1e-4
-    assert agents.make("ei", horizon).compression.off
+    assert agents.make("ei", horizon).compression.epsilon == 0.0
     assert Compression(0.2, 0.5).threshold(None) == pytest.approx(0.5 * (math.exp(0.4) - 1))
 
 

@@ -26,13 +26,11 @@ def test_a_reward_outside_its_bound_is_an_event_unless_it_is_late(first_round, s
     trigger = EventTrigger(0.1)
     trigger.observe(
         SimpleNamespace(
-            rounds=np.array([5.0, 5.0, 4.0]),
-            round=5,
-            first_round=first_round,
-            posterior=POSTERIOR,
-            points=np.ones(3),
-            given=given,
-        )
+            each_round=np.array([5.0, 5.0, 4.0]), round=5, points=np.ones(3), rewards=given
+        ),
+        SimpleNamespace(
+            first_round=first_round, posterior=POSTERIOR, given=lambda rewards: rewards
+        ),
     )
     assert trigger.events == beyond
     assert trigger.start == (5.0 if beyond else -math.inf)

@@ -137,10 +137,8 @@ def test_a_late_reward_is_judged_if_its_action_was_chosen_since_the_length_chang
     agent = agents.make("turbo", Problem(Box(LOW, HIGH), Matern52(0.5), NOISE), seed=0, n_initial=3)
     for _ in range(3):
         agent.tell(agent.ask(), [1.0])
-    late = SimpleNamespace(
-        rounds=np.array([t]), rewards=np.zeros(1), best_reward=1.0, round=agent.round + 2
-    )
-    agent.search.observe(late)
+    late = SimpleNamespace(each_round=np.array([t]), rewards=np.zeros(1), round=agent.round + 2)
+    agent.search.observe(late, SimpleNamespace(best_reward=1.0))
     assert agent.search._failures == failures
 
 

@@ -67,9 +67,9 @@ def second_round(name, domain, **settings):
 @pytest.mark.parametrize(
     ("name", "settings", "ask", "tell"),
     [
-        ("gp-ucb", {}, (6, 5), (5, 6)),
-        ("gp-ucb", {"posterior": "rows"}, (6, 5), (9, 9)),  # a strip of the prior covariance, too
-        ("tv-gp-ucb", {"epsilon": 0.01}, (6, 5), (8, 8)),
+        ("gp-ucb", {}, (6, 5), (7, 7)),
+        ("gp-ucb", {"posterior": "rows"}, (6, 5), (11, 10)),  # a strip of the prior covariance, too
+        ("tv-gp-ucb", {"epsilon": 0.01}, (6, 5), (10, 9)),
     ],
 )
 def test_a_round_on_arms_is_straight(name, settings, ask, tell):
@@ -83,4 +83,4 @@ def test_a_round_on_arms_is_straight(name, settings, ask, tell):
 def test_a_round_of_ei_in_a_box_enters_few_files():
     asked, told = second_round("ei", Box([0.0, 0.0], [1.0, 1.0]))
     assert len(asked.files) <= 13, sorted(asked.files)
-    assert len(asked.files | told.files) <= 16, sorted(asked.files | told.files)
+    assert len(asked.files | told.files) <= 17, sorted(asked.files | told.files)

@@ -122,7 +122,7 @@ def test_what_was_known_before_counts_no_round(run):
         one.prior_data(actions, run.truth(actions, 0))
         assert one.round == 0
         assert getattr(one, "duplicates", 0) == 0
-    if isinstance(agent, agents.GPAgent) and agent.compression.off:
+    if isinstance(agent, agents.GPAgent) and not agent.compression.epsilon:
         assert agent.posterior.size > 0
     assert np.array_equal(run.play(agent, 4), run.play(other, 4))
     assert run.same(agent.snapshot(), other.snapshot())
@@ -130,7 +130,7 @@ def test_what_was_known_before_counts_no_round(run):
 
 def test_repeats_within_a_batch_are_counted(run):
     agent = run.fresh()
-    if not isinstance(agent, agents.GPAgent) or not agent.compression.off:
+    if not isinstance(agent, agents.GPAgent) or agent.compression.epsilon:
         return  # it does not look at its data twice, or may drop repeats
     first, *others = np.unique(np.concatenate([agent.ask() for _ in range(3)]), axis=0)
     second = others[0] if others else first

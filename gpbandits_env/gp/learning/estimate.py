@@ -95,11 +95,6 @@ class Estimator:
         self._reward_var = reward_sd**2 if standardize else 1.0
 
     @property
-    def keeps_prior(self) -> bool:
-        """Whether epsilon is all that a fit changes."""
-        return self._priors is None and not self._standardize
-
-    @property
     def searches(self) -> bool:
         """Whether more than the mean and the scale is estimated."""
         return bool(self._names)

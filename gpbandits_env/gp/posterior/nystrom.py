@@ -200,12 +200,11 @@ class NystromPosterior(Posterior):
         self.rollback()
         self._redrawn()
 
-    @property
-    def drawn(self) -> State:
+    def state(self) -> State:
         gain = np.array(self.information_gain)
         return {name: getattr(self, name).copy() for name in DRAWN} | {"information_gain": gain}
 
-    def draw_as(self, state: State) -> None:
+    def restore(self, state: State) -> None:
         shape = self._counts.shape
         found = {name: finite_array(state[name], name) for name in (*DRAWN, "information_gain")}
         if any(found[name].shape != shape for name in DRAWN):

@@ -180,13 +180,12 @@ class Posterior(ABC):
     def forget(self) -> None:
         """Return to the prior: no data, no jitter, no information gain."""
 
-    @property
-    def drawn(self) -> State | None:
+    def state(self) -> State | None:
         """A copy of the state if it depends on random draws; None if it follows from the calls."""
         return None
 
-    def draw_as(self, state: State) -> None:
-        """Return to a state of `drawn`.
+    def restore(self, state: State) -> None:
+        """Return to a state of `state`.
 
         Raises:
             InvalidInput: it does not fit. The posterior is unchanged.

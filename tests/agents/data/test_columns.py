@@ -11,24 +11,21 @@ from gpbandits_env.domains import Arms, Box
 EVERY = slice(None)
 
 
-def filled(arrivals, *, noise=(), read=False):
+def filled(arrivals, *, noise=()):
     """Arms 0, 1, ... that arrive with these (count, round), at the time round - 1."""
     data = Data(Arms.grid(2000))
     for i, (count, round_) in enumerate(arrivals):
         points = np.arange(data.size, data.size + count)
         own = np.full(count, noise[i]) if i < len(noise) and noise[i] is not None else None
         data.add(points, 0.5 * points, round_, round_ - 1.0, own)
-        if read:
-            assert len(data.points) == data.size
     return data
 
 
-@pytest.mark.parametrize("read", [False, True])
 @pytest.mark.parametrize(
     "counts", [[1] * 70, [3] * 50, [60, 200, 1], [1] * (5 * FIRST_ROWS + 2), [2, 0, 1]]
 )
-def test_rows_are_in_order_of_arrival_however_many(counts, read):
-    data = filled([(count, t + 1.0) for t, count in enumerate(counts)], read=read)
+def test_rows_are_in_order_of_arrival_however_many(counts):
+    data = filled([(count, t + 1.0) for t, count in enumerate(counts)])
     rows, rounds = np.arange(sum(counts)), np.repeat(np.arange(len(counts)) + 1.0, counts)
     assert data.size == len(rows)
     assert data.ends == np.cumsum([count for count in counts if count]).tolist()
@@ -51,21 +48,20 @@ def test_what_is_added_is_copied(count):
     assert (data.noise_of(EVERY) == 0.1).all()
 
 
-@pytest.mark.parametrize("read", [False, True])
-@pytest.mark.parametrize("rounds", [[1, 2, 2, 3, 5], [1, 4, 2, 3, 5], [3, 1], [0.5, 1, 0.5]])
-def test_the_rows_since_a_round(rounds, read):
-    data = filled([(1 + t % 2, float(round_)) for t, round_ in enumerate(rounds)], read=read)
-    assert isinstance(data.since(0.0), slice) == (rounds == sorted(rounds))
-    for first in (-np.inf, 0.5, 1.0, 2.0, 2.5, 3.0, 5.0, 6.0):
-        rows = np.arange(data.size)[data.since(first)]
-        np.testing.assert_array_equal(rows, np.flatnonzero(data.rounds >= first))
+def test_rows_of_one_round_arrive_together():
+    data = filled([(2, 1.0)])
+    points, rounds = np.arange(5), np.array([3.0, 0.0, 3.0, -1.5, 0.0])
+    data.add(points, 0.5 * points, rounds, rounds - 1.0, 0.1 * points)
+    assert data.ends == [2, 3, 5, 7]
+    np.testing.assert_array_equal(data.points[2:], [3, 1, 4, 0, 2])
+    np.testing.assert_array_equal(data.rewards[2:], 0.5 * data.points[2:])
+    np.testing.assert_array_equal(data.rounds[2:], [-1.5, 0.0, 0.0, 3.0, 3.0])
+    np.testing.assert_array_equal(data.times, data.rounds - 1.0)
+    np.testing.assert_array_equal(data.noise_of(EVERY)[2:], 0.1 * data.points[2:])
 
 
-@pytest.mark.parametrize("read", [False, True])
-def test_the_noise_of_rows_is_nan_where_it_is_unknown(read):
-    data = filled(
-        [(1, 1.0), (2, 2.0), (70, 3.0), (1, 4.0)], noise=[None, 0.1, None, 0.2], read=read
-    )
+def test_the_noise_of_rows_is_nan_where_it_is_unknown():
+    data = filled([(1, 1.0), (2, 2.0), (70, 3.0), (1, 4.0)], noise=[None, 0.1, None, 0.2])
     want = np.array([np.nan, 0.1, 0.1, *[np.nan] * 70, 0.2])
     np.testing.assert_array_equal(data.noise_of(EVERY), want)
     np.testing.assert_array_equal(data.noise_of(slice(0, 2)), want[:2])
@@ -93,7 +89,6 @@ def test_a_snapshot_has_all_that_was_added(noise):
         assert again.keys() == kept.keys()
         for name, column in kept.items():
             np.testing.assert_array_equal(again[name], column)
-        assert not isinstance(ours.since(0.0), slice)
 
 
 def test_what_was_cleared_leaves_no_trace():
@@ -102,5 +97,5 @@ def test_what_was_cleared_leaves_no_trace():
     data.clear()
     assert data.edits == edits + 1
     data.add(np.array([3, 4]), np.ones(2), 1.0, 0.0)
-    assert (data.size, data.ends, data.since(0.0)) == (2, [2], slice(0, 2))
+    assert (data.size, data.ends) == (2, [2])
     assert data.noise_of(EVERY) is None

@@ -47,7 +47,7 @@ def update(refit, host, known=0):
     """Whether the model changes when a round, or known data, are observed."""
     before = refit.model
     kind = "prior" if known else "round"
-    refit.observe(SimpleNamespace(source=kind, round=host.round, rewards=range(known)))
+    refit.observe(SimpleNamespace(source=kind, round=host.round, rewards=range(known)), None)
     return refit.model is not before
 
 
@@ -219,10 +219,15 @@ def test_a_fit_of_given_data_looks_at_the_last_of_them(what):
     rng = np.random.default_rng(3)
     x = BOX.sample(rng, 30)
     y = np.concatenate([np.full(18, 500.0), function(x[18:])])
-    one, _ = build(BOX, what=what, standardize=True, last=12)
-    other, _ = build(BOX, what=what, standardize=True, last=12)
-    assert one.fit(7, x, y) == other.fit(7, x[18:], y[18:])
-    assert one.learned[0]["observations"] == 12
+
+    def fitted(x, y):
+        refit, host = build(BOX, what=what, standardize=True, last=12)
+        host.add(x, y)
+        assert update(refit, host)
+        assert refit.learned[0]["observations"] == 12
+        return refit.model
+
+    assert fitted(x, y) == fitted(x[18:], y[18:])
 
 
 def test_resuming_a_snapshot_equals_never_stopping():

@@ -23,11 +23,11 @@ class Drops(Masked):
         super().begin()
         self.calls = 0
 
-    def observe(self, seen):
+    def observe(self, seen, before):
         self.calls += 1
         rng = np.random.default_rng(self.calls)
         if rng.random() < 0.4:
-            new = np.flatnonzero(rng.random(seen.data.size) < 0.2).tolist()
+            new = np.flatnonzero(rng.random(before.data.size) < 0.2).tolist()
             self.dropped = sorted({*self.dropped, *new} - {*self.dropped[::3]})
 
 
@@ -119,7 +119,7 @@ def test_the_posterior_is_that_of_the_rows_that_count(domain, settings, m):
 def test_fits_use_the_rows_that_count():
     agent = make(ARMS, learn={"every": 30, "starts": 1, "first": 10})
     rng = np.random.default_rng(0)
-    agent.keep.observe = lambda seen: setattr(agent.keep, "dropped", list(range(7, 20)))
+    agent.keep.observe = lambda seen, before: setattr(agent.keep, "dropped", list(range(7, 20)))
     agent.prior_data(np.arange(29), rng.standard_normal(29))
     assert [fit["observations"] for fit in agent.learned] == [16]
 

@@ -49,7 +49,7 @@ def made(kernel, noise_var=0.1, prior_mean=PRIOR_MEAN, **given):
 
 
 def with_repeats(posterior):
-    return np.repeat(np.arange(50), posterior.drawn["_copies"].astype(int))
+    return np.repeat(np.arange(50), posterior.state()["_copies"].astype(int))
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -114,7 +114,7 @@ def test_the_dictionary_is_redrawn_from_the_whole_history(per):
     draws = []
     for _ in range(6000):
         posterior.redraw()
-        draws.append(posterior.drawn["_copies"])
+        draws.append(posterior.state()["_copies"])
         assert posterior.size == np.count_nonzero(draws[-1]) >= posterior.rank
     draws = np.array(draws)
     assert (draws[:, pulls == 0] == 0).all()
@@ -196,15 +196,15 @@ def test_bad_data_are_refused_and_change_nothing(posterior, same, arms, rewards)
 
 
 def test_it_returns_to_a_drawn_state_and_a_bad_one_changes_nothing(posterior, same):
-    state, before = pickle.loads(pickle.dumps(posterior.drawn)), same.of(posterior)
+    state, before = pickle.loads(pickle.dumps(posterior.state())), same.of(posterior)
     for wrong in ({"_sums": np.zeros(3)}, {"_counts": np.full(50, np.nan)}, {"_copies": None}):
         with pytest.raises(InvalidInput):
-            posterior.draw_as(state | wrong)
+            posterior.restore(state | wrong)
         same(before, posterior)
     other = made(KERNELS["se"], qbar=1.0)
     other.condition([3], [0.0])
     other.hallucinate([7])
-    other.draw_as(state)
+    other.restore(state)
     same(other, posterior)
     for one in (posterior, other):
         one._rng = np.random.default_rng(3)
