@@ -12,6 +12,7 @@ from pathlib import Path
 
 import agent_pictures
 from docstrings import in_cell, meanings, plain, prose
+from scenario_pages import made
 
 from gpbandits_env import agents
 from gpbandits_env.agents import Agent, GPAgent
@@ -77,21 +78,24 @@ def _own(cls: type[Agent]) -> Iterator[tuple[str, str]]:
 def _page(name: str) -> str:
     cls = agent_class(name)
     module = sys.modules[cls.__module__]
-    parts = [f"# {name}", prose(cls), f"![{name} after some rounds]({name}.png)"]
-    parts.append(agent_pictures.caption(name))
-    parts += ["## Paper, assumptions and departures", _notes(plain(module.__doc__ or ""))]
-    if issubclass(cls, GPAgent) and cls is not GPAgent:
-        own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
-        assert own is not None, "GPAgent states its departures"
-        parts.append(f"All agents with a posterior have these too:\n\n{_notes(plain(own[0]))}")
-    parts += ["## Settings", _settings(name), *_scenarios_with(name)]
-    parts.append(
-        f"## Use it\n\n```python\nagent = agents.make({name!r}, env, seed=0)\n```\n\n"
-        f"Source: `{cls.__module__.replace('.', '/').removeprefix('gpbandits_env/')}.py`. The "
-        "tests in `tests/agents/` replay it with a dense posterior. See also [all agents]"
-        "(../agents.md) and [the base classes](../api/gpbandits_env.agents.md)."
+    shared = issubclass(cls, GPAgent) and cls is not GPAgent
+    own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
+    assert own is not None, "GPAgent states its departures"
+    return made.get_template("agent.md").render(
+        name=name,
+        about=prose(cls),
+        caption=agent_pictures.caption(name),
+        notes=_notes(plain(module.__doc__ or "")),
+        shared=_notes(plain(own[0])) if shared else "",
+        settings=_settings(name),
+        overrides=", ".join(f"`{key}`" for key in OVERRIDES),
+        scenarios=[
+            s.id
+            for s in registry.scenarios().values()
+            if any(e.agent == name for e in (*s.agents, *s.alternatives))
+        ],
+        source=cls.__module__.replace(".", "/").removeprefix("gpbandits_env/"),
     )
-    return "\n\n".join(parts) + "\n"
 
 
 def _notes(docstring: str) -> str:
@@ -114,23 +118,8 @@ def _settings(name: str) -> str:
         default = getattr(cls, f"DEFAULT_{key.upper()}", None) if value is None else value
         shown = repr(dict(default) if hasattr(default, "items") else default)
         rows.append([f"`{key}`", f"`{in_cell(shown)}`", said.get(key, "")])
-    table = (
-        markdown(["setting", "default", "meaning"], rows)
-        if rows
-        else "This agent has no settings of its own."
-    )
-    more = ", ".join(f"`{key}`" for key in OVERRIDES)
-    return f"{table}\n\nThe arguments {more} replace what the environment states."
-
-
-def _scenarios_with(name: str) -> list[str]:
-    ids = [
-        s.id
-        for s in registry.scenarios().values()
-        if any(e.agent == name for e in (*s.agents, *s.alternatives))
-    ]
-    links = ", ".join(f"[{id}](../scenarios/{id}.md)" for id in ids)
-    return [f"## Scenarios with this agent\n\n{links}"] if ids else []
+    head = ["setting", "default", "meaning"]
+    return markdown(head, rows) if rows else "This agent has no settings of its own."
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import numpy as np
 from docstrings import in_cell, meanings, prose
 from gymnasium.envs.registration import load_env_creator
 from PIL import Image
+from scenario_pages import made
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
@@ -89,27 +90,21 @@ def _page(id: str, said: str) -> str:
     env.action_space.seed(0)
     observation, reward, _, _, info = env.step(env.action_space.sample())
     declared = load_env_creator(str(gym.spec(id).entry_point)).arguments
-    horizon = gym.spec(id).max_episode_steps
-    anchor = f"#{id.lower().replace('/', '')}" if f"## {id}\n" in said else ""
-    parts = [
-        f"# {id}",
-        prose(declared),
-        f"![{id} after some rounds of an agent]({_name(id)}.png)",
-        _caption(id),
-        "## Arguments",
-        f"Arguments of `gym.make`. [Environments](../environments.md{anchor}) says more.",
-        _arguments(declared),
-        "## Action, observation, reward and info",
-        f'```python\nenv = gym.make("{id}", batch_size=3)\n```',
-        "The environment that this call makes has:",
-        f"**Action**: `{env.action_space}`",
-        f"**Observation**\n\n{_table(observation, env.observation_space)}",
-        f"**Reward**: a Python {type(reward).__name__}, the sum of the batch's noisy rewards.",
-        f"**Info** of a step, which agents never see\n\n{_table(info)}",
-        f"**End**: truncated after {horizon} rounds (`max_episode_steps`), never terminated.",
-    ]
+    page = made.get_template("environment.md").render(
+        id=id,
+        name=_name(id),
+        about=prose(declared),
+        caption=_caption(id),
+        anchor=f"#{id.lower().replace('/', '')}" if f"## {id}\n" in said else "",
+        arguments=_arguments(declared),
+        env=env,
+        observation=_table(observation, env.observation_space),
+        reward=type(reward).__name__,
+        info=_table(info),
+        horizon=gym.spec(id).max_episode_steps,
+    )
     env.close()
-    return "\n\n".join(parts) + "\n"
+    return page
 
 
 def _arguments(declared: type) -> str:

@@ -1,17 +1,15 @@
 """The leaderboard: every agent of the archive of a suite, by score, by tag and by cost; a card."""
 
-import json
 import tempfile
-from collections.abc import Iterator
 from functools import cache
 from html import escape
 from pathlib import Path
 
 import numpy as np
+from scenario_pages import made
 
 from gpbandits_env import agents
 from gpbandits_env.scenarios.reporting.style import write
-from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived
 from gpbandits_env.scenarios.suite.card import (
@@ -31,32 +29,6 @@ SUITE, ALL, BEST = "core-v1", "all problems", 3
 EXAMPLE = "gp-ucb"
 # An agent has a score on a tag if it plays at least this share of its problems.
 ENOUGH = 0.5
-SCRIPT = """
-<script>
-(() => {
-  const table = document.getElementById("leaderboard"), body = table.tBodies[0];
-  const heads = [...table.tHead.rows[0].cells];
-  const sort = (i, down) => {
-    const key = row => row.cells[i].dataset.value, sign = down ? -1 : 1;
-    const order = (a, b) => a === "" || b === "" ? (a === "") - (b === "")
-      : sign * (isNaN(a) || isNaN(b) ? a.localeCompare(b) : a - b);
-    [...body.rows].sort((a, b) => order(key(a), key(b))).forEach(row => body.append(row));
-    heads.forEach((head, j) =>
-      head.setAttribute("aria-sort", i !== j ? "none" : down ? "descending" : "ascending"));
-  };
-  heads.forEach((head, i) => head.querySelector("button").addEventListener("click", () =>
-    sort(i, head.getAttribute("aria-sort") === "ascending")));
-  document.getElementById("tag").addEventListener("change", event => {
-    for (const row of body.rows) {
-      const [words, value, played] = JSON.parse(row.dataset.scores)[event.target.value];
-      row.hidden = !played;
-      row.cells[1].innerText = words, row.cells[1].dataset.value = value;
-      row.cells[2].innerText = row.cells[2].dataset.value = played;
-    }
-    sort(1, false);
-  });
-})();
-</script>""".strip()
 
 # Tag -> the words of a score, its value, and the number of problems that the agent plays.
 Scores = dict[str, tuple[str, str, int]]
@@ -73,7 +45,14 @@ def leaderboard(field: Field | None = None) -> str:
         for agent in standings(known, tags)
     ]
     found.sort(key=lambda pair: (not pair[1][ALL][1], pair[0].score.value, pair[0].label))
-    return "\n\n".join([_chooser(groups), _table(found), SCRIPT, _best(found, groups)])
+    made.globals["linked"] = _linked
+    return made.get_template("leaderboard.html").render(
+        all=ALL,
+        groups=groups,
+        found=found,
+        duration=duration,
+        best={tag: _best(found, tag) for tag in groups},
+    )
 
 
 def example() -> str:
@@ -106,35 +85,6 @@ def _scored(agent: Standing, tag: str, ids: list[str], field: Field) -> tuple[st
     return words, f"{value:.4f}", played
 
 
-def _chooser(groups: dict[str, list[str]]) -> str:
-    choices = "".join(
-        f'<option value="{escape(tag)}">{escape(tag)} ({len(ids)})</option>'
-        for tag, ids in groups.items()
-    )
-    return f'<p><label>Score on <select id="tag">{choices}</select></label></p>'
-
-
-def _table(found: list[tuple[Standing, Scores]]) -> str:
-    titles = ("agent", "score", "problems", "per round")
-    head = "".join(
-        f'<th aria-sort="{"ascending" if title == "score" else "none"}">'
-        f'<button type="button">{title}</button></th>'
-        for title in titles
-    )
-    lines = [f'<table id="leaderboard"><thead><tr>{head}</tr></thead><tbody>']
-    for agent, scores in found:
-        words, value, played = scores[ALL]
-        cells = (
-            (_linked(agent.label), agent.label),
-            (words, value),
-            (str(played), str(played)),
-            (duration(agent.seconds), f"{agent.seconds:.3g}"),
-        )
-        row = "".join(f'<td data-value="{escape(key)}">{shown}</td>' for shown, key in cells)
-        lines.append(f'<tr data-scores="{escape(json.dumps(scores))}">{row}</tr>')
-    return "\n".join([*lines, "</tbody></table>"])
-
-
 def _linked(label: str) -> str:
     """The label of an agent with a link to its page; labels of others begin with their name."""
     name = label.partition("/")[0]
@@ -142,19 +92,12 @@ def _linked(label: str) -> str:
     return f'<a href="agents/{name}.html">{escape(label)}</a>' if known else escape(label)
 
 
-def _best(found: list[tuple[Standing, Scores]], groups: dict[str, list[str]]) -> str:
-    head = ["tag", "problems", *("best agent", "second", "third")[:BEST]]
-    return markdown(head, _best_rows(found, groups), right={1})
-
-
-def _best_rows(
-    found: list[tuple[Standing, Scores]], groups: dict[str, list[str]]
-) -> Iterator[list[str]]:
-    for tag, ids in groups.items():
-        scored = sorted(
-            (float(scores[tag][1]), agent.label)
-            for agent, scores in found
-            if scores[tag][1] and agent.label not in (ORACLE, RANDOM)
-        )
-        names = [f"{label} ({value:.3f})" for value, label in scored[:BEST]]
-        yield [tag, str(len(ids)), *names, *[""] * (BEST - len(names))]
+def _best(found: list[tuple[Standing, Scores]], tag: str) -> list[str]:
+    """The best agents on a tag with their scores, and nothing where there are fewer."""
+    scored = sorted(
+        (float(scores[tag][1]), agent.label)
+        for agent, scores in found
+        if scores[tag][1] and agent.label not in (ORACLE, RANDOM)
+    )
+    names = [f"{label} ({value:.3f})" for value, label in scored[:BEST]]
+    return names + [""] * (BEST - len(names))
