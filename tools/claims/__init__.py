@@ -40,6 +40,11 @@ def table(id: str, name: str) -> Mapping[str, Any]:
     return getattr(import_module(module), name, {}) if find_spec(module) else {}
 
 
+def named(*computations: Computation) -> dict[str, Computation]:
+    """Computations by the names of their functions, with hyphens."""
+    return {f.__name__.replace("_", "-"): f for f in computations}
+
+
 def one_unit(store: Store, cell: int) -> IntArray:
     """One unit for all trials of a cell, which replay the same recorded days."""
     return np.zeros(store.scenario["trials"], np.int64)

@@ -1,8 +1,9 @@
 """What decides the claims of bedi2022 beside its curves."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from time import process_time
 from typing import Any
 
@@ -19,7 +20,17 @@ from gpbandits_env.scenarios.papers.bedi2022 import ENTROPY, EPSILON, QBAR
 from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.evidence import rounds_kept
 from gpbandits_env.scenarios.results.store import Store
-from tools.claims.compressed_runs import DELTA, KERNEL, NOISE_VAR, Runs, improved, line, plane
+from tools.claims.compressed_runs import (
+    DELTA,
+    KERNEL,
+    NOISE_VAR,
+    Run,
+    Runs,
+    line,
+    observe,
+    plane,
+    play,
+)
 
 EVALUATION = 0.045  # seconds per evaluation of the logistic regression
 OPERATION = 1e-9  # seconds per operation of a refit, which has |X| M^2 of them
@@ -111,6 +122,7 @@ RULES = ("ucb", "ei", "mpi")
 TRIALS = 20
 HORIZONS = (250, 500, 1000, 2000, 4000, 8000)
 QUARTER = (0.75, 5 / 6, 11 / 12, 1.0)
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def _drawn(arms: Arms, count: int) -> Array:
@@ -118,10 +130,30 @@ def _drawn(arms: Arms, count: int) -> Array:
     return sampler_for(arms, KERNEL).draw(np.random.default_rng(0), count)
 
 
-def _settling(orders: Array) -> tuple[Array, Array]:
-    """(units, 4) the orders over the last quarter of the rounds, and the rounds."""
+def _settling(runs: Any) -> tuple[Array, Array]:
+    """(units, 4) the orders of runs over the last quarter of the rounds, and the rounds."""
+    orders = np.array([run.order for run in runs])
     rounds = np.round(np.array(QUARTER) * orders.shape[1]).astype(int)
     return orders[:, rounds - 1], rounds
+
+
+def _budgets(alpha: float, times: Sequence[int] = HORIZONS) -> list[tuple[float, int]]:
+    """epsilon_T = log(1 + T^-alpha)/2 with T, for each horizon T."""
+    return list(zip(theory.compression_budget(times, alpha).tolist(), times, strict=True))
+
+
+def _of(run: Callable[[Run], float]) -> Callable[[Any], Array]:
+    """A number of a run, for arrays of runs."""
+    return np.vectorize(run, otypes=[float])
+
+
+_regret, _order = _of(lambda run: float(run.regret.sum())), _of(lambda run: float(run.order[-1]))
+
+
+def _uniform(functions: Array) -> Array:
+    """The regret of uniform play, (functions, horizons)."""
+    found: Array = np.outer(functions.max(axis=1) - functions.mean(axis=1), HORIZONS)
+    return found
 
 
 def horizons(dim: int, rule: str) -> dict[str, Any]:
@@ -136,47 +168,42 @@ def horizons(dim: int, rule: str) -> dict[str, Any]:
     arms = line() if dim == 1 else plane()
     runs, functions = Runs(arms), _drawn(arms, TRIALS)
     gains = theory.information_gain_bound(arms, KERNEL, NOISE_VAR, HORIZONS[-1])
-    shape = (TRIALS, len(HORIZONS))
-    found: dict[str, Any] = {"T": HORIZONS}
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        kept = {k: np.empty(shape) for k in ("R", "M", "bound", "vacuous", "step", "operations")}
-        for j, horizon in enumerate(HORIZONS):
-            epsilon = float(theory.compression_budget(horizon, share / dim))
-            beta = float(theory.beta_finite(horizon, arms.size, DELTA))
-            for i, values in enumerate(functions):
-                run = runs.run(rule, values, epsilon, horizon, seed=1000 * i + j, initial=2**dim)
-                regret, order = float(run.regret.sum()), int(run.order[-1])
-                gain = gains[min(order, HORIZONS[-1]) - 1]
-                bound = _bound(rule, horizon, beta, gain, epsilon, run.z)
-                uniform = horizon * float(values.max() - values.mean())
-                rejected = horizon + 2**dim - order
-                most = 2.0 / math.log1p(1.0 / NOISE_VAR) * (gain + epsilon * rejected)
-                kept["R"][i, j], kept["M"][i, j] = regret, order
-                kept["bound"][i, j] = regret / bound
-                kept["vacuous"][i, j] = bound / uniform
-                kept["step"][i, j] = run.optimum_var / most
-                kept["operations"][i, j] = arms.size * float(
-                    (run.order[-horizon // 10 :] ** 2).mean()
-                )
-        kept["vacuous"] = kept["vacuous"][:, -1]
+    betas = theory.beta_finite(HORIZONS, arms.size, DELTA)
+    recent = _of(lambda run: float((run.order[-len(run.order) // 10 :] ** 2).mean()))
+    found: dict[str, Any] = {"T": HORIZONS, "zero": np.zeros(TRIALS)}
+    for share in SHARES:
+        made = runs.each(rule, functions, _budgets(share / dim), 1000, 2**dim)
+        regret, order = _regret(made), _order(made)
+        epsilons = theory.compression_budget(HORIZONS, share / dim)
+        gain = gains[np.minimum(order.astype(int), HORIZONS[-1]) - 1]
+        bound = _bound(rule, betas, gain, epsilons, _of(lambda run: run.z)(made))
+        informed = gain + epsilons * (np.array(HORIZONS) + 2**dim - order)
+        most = 2.0 / math.log1p(1.0 / NOISE_VAR) * informed
+        kept = {
+            "R": regret,
+            "M": order,
+            "bound": regret / bound,
+            "vacuous": (bound / _uniform(functions))[:, -1],
+            "step": _of(lambda run: run.optimum_var)(made) / most,
+            "operations": arms.size * recent(made),
+        }
         found |= {f"{name} {share:g}": values for name, values in kept.items()}
     for name in ("R", "M"):
-        columns = [found[f"{name} {share:g}"][:, -1] for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+        columns = [found[f"{name} {share:g}"][:, -1] for share in SHARES]
         found[f"last {name} 0"], found[f"last {name} 1"] = columns[0], columns[-1]
-        logs = np.log(np.maximum(np.column_stack(columns), 1e-12))
-        axis = np.linspace(0.0, 1.0, 5) - 0.5  # of alpha p
-        found[f"trend {name}"] = logs @ axis / (axis @ axis)
-    return found | {"zero": np.zeros(TRIALS)}
+        logs = np.log(np.maximum(columns, 1e-12))
+        found[f"trend {name}"] = np.polyfit(SHARES, logs, 1)[0]  # on alpha p
+    return found
 
 
-def _bound(rule: str, horizon: int, beta: float, gain: float, epsilon: float, z: float) -> float:
-    if rule == "ei":
-        return float(
-            theory.regret_bound_compressed_ei(
-                horizon, beta, gain, NOISE_VAR, epsilon, z, as_printed=True
-            )
-        )
-    return float(theory.regret_bound_compressed(horizon, beta, gain, NOISE_VAR, epsilon))
+def _bound(rule: str, beta: Array, gain: Array, epsilon: Array, z: Array) -> Array:
+    """The bound (3.2) or (3.6) as printed for each run, (functions, horizons)."""
+    if rule == "ucb":
+        return theory.regret_bound_compressed(HORIZONS, beta, gain, NOISE_VAR, epsilon)
+    one = partial(theory.regret_bound_compressed_ei, noise_var=NOISE_VAR, as_printed=True)
+    made = np.vectorize(lambda t, b, g, e, r: one(t, b, g, epsilon=e, largest_z=r), otypes=[float])
+    found: Array = made(HORIZONS, beta, gain, epsilon, z)
+    return found
 
 
 def corollary() -> dict[str, Any]:
@@ -186,26 +213,21 @@ def corollary() -> dict[str, Any]:
     drawn from the kernel at the six horizons. The trace of the kernel matrix of 1000 arms is 1000.
     "M example" and "R example" are 20 trials on the example function at T = 100, 400, 1600, 6400.
     """
-    arms = line()
+    arms, times = line(), (100, 400, 1600, 6400)
     runs, functions = Runs(arms), _drawn(arms, TRIALS)
-    ratio, vacuous, root = np.empty((3, TRIALS, len(HORIZONS)))
-    for j, horizon in enumerate(HORIZONS):
-        epsilon = float(theory.compression_budget(horizon, 0.5))
-        beta = theory.beta_finite(horizon, arms.size, DELTA)
-        bound = float(theory.regret_bound_compressed_finite(horizon, beta, arms.size, NOISE_VAR))
-        for i, values in enumerate(functions):
-            run = runs.run("ucb", values, epsilon, horizon, seed=1000 * i + j, initial=2)
-            ratio[i, j], root[i, j] = run.regret.sum() / bound, run.order[-1] / math.sqrt(horizon)
-            vacuous[i, j] = bound / (horizon * float(values.max() - values.mean()))
-    found = {"R over (3.5)": ratio, "(3.5) over uniform play": vacuous[:, -1], "M over root": root}
-    values, times = example(arms.coordinates), (100, 400, 1600, 6400)
-    shape = (TRIALS, len(times))
-    orders, regrets = np.empty((2, *shape))
-    for i, j in np.ndindex(*shape):
-        epsilon = float(theory.compression_budget(times[j], 0.5))
-        run = runs.run("ucb", values, epsilon, times[j], seed=10 * i + j, initial=2)
-        orders[i, j], regrets[i, j] = run.order[-1], run.regret.sum()
-    return found | {"M example": orders, "R example": regrets, "T example": times}
+    made = runs.each("ucb", functions, _budgets(0.5), 1000, 2)
+    beta = theory.beta_finite(HORIZONS, arms.size, DELTA)
+    bound = theory.regret_bound_compressed_finite(HORIZONS, beta, arms.size, NOISE_VAR)
+    same = np.tile(example(arms.coordinates), (TRIALS, 1))
+    shown = runs.each("ucb", same, _budgets(0.5, times), 10, 2)
+    return {
+        "R over (3.5)": _regret(made) / bound,
+        "(3.5) over uniform play": (bound / _uniform(functions))[:, -1],
+        "M over root": _order(made) / np.sqrt(HORIZONS),
+        "M example": _order(shown),
+        "R example": _regret(shown),
+        "T example": times,
+    }
 
 
 def continuous(dim: int) -> dict[str, Any]:
@@ -223,19 +245,13 @@ def continuous(dim: int) -> dict[str, Any]:
     width = partial(theory.beta_continuous, dim=dim, delta=DELTA, a=a, b=b, r=r)
     runs, functions = Runs(arms, width), _drawn(arms, TRIALS)
     gains = theory.information_gain_bound(arms, KERNEL, NOISE_VAR, HORIZONS[-1])
-    ratio, vacuous = np.empty((2, TRIALS, len(HORIZONS)))
-    for i, j in np.ndindex(*ratio.shape):
-        horizon, values = HORIZONS[j], functions[i]
-        epsilon = float(theory.compression_budget(horizon, 0.5 / dim))
-        run = runs.run("ucb", values, epsilon, horizon, seed=1000 * i + j)
-        gain = gains[int(run.order[-1]) - 1]
-        beta = width(horizon)
-        bound = float(
-            theory.regret_bound_compressed(horizon, beta, gain, NOISE_VAR, epsilon, continuous=True)
-        )
-        ratio[i, j] = run.regret.sum() / bound
-        vacuous[i, j] = bound / (horizon * float(values.max() - values.mean()))
-    return {"R over (3.4)": ratio, "(3.4) over uniform play": vacuous[:, -1]}
+    made = runs.each("ucb", functions, _budgets(0.5 / dim), 1000)
+    gain, epsilon = gains[_order(made).astype(int) - 1], zip(*_budgets(0.5 / dim), strict=True)
+    bound = theory.regret_bound_compressed(
+        HORIZONS, width(HORIZONS), gain, NOISE_VAR, next(epsilon), continuous=True
+    )
+    vacuous = (bound / _uniform(functions))[:, -1]
+    return {"R over (3.4)": _regret(made) / bound, "(3.4) over uniform play": vacuous}
 
 
 def confidence() -> dict[str, Any]:
@@ -248,11 +264,10 @@ def confidence() -> dict[str, Any]:
     runs, functions = Runs(arms), _drawn(arms, 100)
     budgets = {"alpha": float(theory.compression_budget(horizon, 0.5)), "0.01": 0.01, "0.05": 0.05}
     for name, epsilon in budgets.items():
-        made = [runs.run("ucb", f, epsilon, horizon, seed=i) for i, f in enumerate(functions)]
-        found[f"missed {name}"] = np.array([run.missed for run in made], float)
-        found[f"width over range {name}"] = np.array(
-            [run.width / float(np.ptp(f)) for run, f in zip(made, functions, strict=True)]
-        )
+        made = runs.each("ucb", functions, [(epsilon, horizon)], 1)[:, 0]
+        widths = _of(lambda run: run.width)(made)
+        found[f"missed {name}"] = _of(lambda run: run.missed)(made)
+        found[f"width over range {name}"] = widths / np.ptp(functions, axis=1)
     return found
 
 
@@ -262,11 +277,9 @@ def constant() -> dict[str, Any]:
     20 functions drawn from the kernel on the grid of the example, GP-UCB.
     """
     arms, epsilons = line(), (0.1, 0.05, 0.02, 0.01, 0.005)
-    runs, functions = Runs(arms), _drawn(arms, TRIALS)
-    found = np.empty((TRIALS, len(epsilons)))
-    for i, j in np.ndindex(*found.shape):
-        run = runs.run("ucb", functions[i], epsilons[j], 10_000, seed=100 * i + j, initial=2)
-        found[i, j] = run.regret[7500:].mean()
+    budgets = [(epsilon, 10_000) for epsilon in epsilons]
+    made = Runs(arms).each("ucb", _drawn(arms, TRIALS), budgets, 100, 2)
+    found = _of(lambda run: float(run.regret[7500:].mean()))(made)
     idle = (found == 0.0).mean(axis=0) > 0.5
     return {"regret": found[:, ~idle], "epsilon": np.array(epsilons)[~idle], "left out": idle}
 
@@ -279,16 +292,11 @@ def epsilons(rule: str) -> dict[str, Any]:
     budgets = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
     found: dict[str, Any] = {"inverse": 1.0 / np.expm1(2.0 * np.array(budgets))}
     for name, arms, initial in (("example", line(), 2), ("rosenbrock", plane(), 4)):
-        runs, values = Runs(arms), _values(name, arms)
-        final = np.empty((TRIALS, len(budgets)))
-        for j, epsilon in enumerate(budgets):
-            made = [
-                runs.run(rule, values, epsilon, 10_000, seed=100 * i + j, initial=initial).order
-                for i in range(TRIALS)
-            ]
-            found[f"settling {name} {epsilon:g}"], found["rounds"] = _settling(np.array(made))
-            final[:, j] = np.array(made)[:, -1]
-        found[f"order {name}"] = final
+        same, long = np.tile(_values(name, arms), (TRIALS, 1)), [(e, 10_000) for e in budgets]
+        made = Runs(arms).each(rule, same, long, 100, initial)
+        found[f"order {name}"] = _order(made)
+        for epsilon, column in zip(budgets, made.T, strict=True):
+            found[f"settling {name} {epsilon:g}"], found["rounds"] = _settling(column)
     return found
 
 
@@ -306,13 +314,8 @@ def domains(epsilon: float, horizon: int) -> dict[str, Any]:
         for j, length in enumerate(lengths):
             arms = line(length)
             runs, values = Runs(arms), example(arms.coordinates)
-            orders = np.array(
-                [
-                    runs.run(rule, values, epsilon, horizon, seed=10 * i + j, initial=2).order
-                    for i in range(TRIALS)
-                ]
-            )
-            kept, rounds = _settling(orders)
+            run = partial(runs.run, rule, values, epsilon, horizon, initial=2)
+            kept, rounds = _settling([run(seed=10 * i + j) for i in range(TRIALS)])
             slope = np.polyfit(np.log(rounds), np.log(kept.mean(axis=0)), 1)[0]
             final[:, j] = kept[:, -1] if slope < 0.1 else np.nan
             found[f"slope {rule} {length:g}"] = [slope]
@@ -338,36 +341,29 @@ class Refitted:
         self.points: list[int] = []
         self.rewards: list[float] = []
 
-    def moments(self) -> tuple[Array, Array]:
+    @property
+    def mean(self) -> Array:
+        """The mean of all arms; this computes the variance too."""
         at = self.points
         cross = self.gram[at]
         factor = cho_factor(cross[:, at] + NOISE_VAR * np.eye(len(at)), lower=True)
-        mean = cross.T @ cho_solve(factor, np.array(self.rewards))
         var = self.gram.diagonal() - np.einsum("ij,ij->j", cross, cho_solve(factor, cross))
-        return mean, np.maximum(var, 1e-12)
+        self.var = np.maximum(var, 1e-12)
+        found: Array = cross.T @ cho_solve(factor, np.array(self.rewards))
+        return found
 
-    def add(self, arm: int, reward: float) -> None:
-        self.points.append(arm)
-        self.rewards.append(reward)
+    def condition(self, arms: list[int], rewards: list[float]) -> None:
+        self.points += arms
+        self.rewards += rewards
 
-
-class Budgeted(Refitted):
-    """BKB's posterior, which is computed anew in each round too."""
-
-    def __init__(self, arms: Arms) -> None:
-        super().__init__(arms)
-        rng = np.random.default_rng(0)
-        self.inside = NystromPosterior(arms, KERNEL, NOISE_VAR, rng=rng)
-
-    def moments(self) -> tuple[Array, Array]:
-        return self.inside.mean, np.maximum(self.inside.var, 1e-12)
-
-    def add(self, arm: int, reward: float) -> None:
-        super().add(arm, reward)
-        self.inside.condition([arm], [reward])
+    @property
+    def size(self) -> int:
+        """The number of points in the dictionary."""
+        return len(self.points)
 
 
 KINDS = ("compressed", "dense", "bkb")
+RATIOS = (KINDS[:2], ("bkb", "dense"), ("dense", "bkb"), ("compressed", "bkb"))
 
 
 def clock(epsilon: float, horizon: int = 200, trials: int = 5) -> dict[str, Any]:
@@ -378,27 +374,27 @@ def clock(epsilon: float, horizon: int = 200, trials: int = 5) -> dict[str, Any]
     "regret ..." is the average regret of each agent at a quarter, half and all of the compressed
     agent's time. Times differ from run to run, everything else does not.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"one": np.ones(trials)}
     for name, arms, initial in (("example", line(), 2), ("rosenbrock", plane(), 4)):
-        values = _values(name, arms)
+        timed = partial(_timed, arms, _values(name, arms), initial, epsilon, horizon)
         for rule in RULES:
-            made = [
-                [_timed(k, rule, arms, values, epsilon, horizon, i, initial) for k in KINDS]
-                for i in range(trials)
-            ]
-            seconds = np.array([[times[-1] for times, _, _ in trial] for trial in made])
-            found[f"compressed/dense {name} {rule}"] = seconds[:, 0] / seconds[:, 1]
-            found[f"bkb/dense {name} {rule}"] = seconds[:, 2] / seconds[:, 1]
-            found[f"dense/bkb {name} {rule}"] = seconds[:, 1] / seconds[:, 2]
-            found[f"compressed/bkb {name} {rule}"] = seconds[:, 0] / seconds[:, 2]
-            for k, kind in enumerate(KINDS):
-                found[f"seconds {name} {rule} {kind}"] = seconds[:, k]
-                found[f"order {name} {rule} {kind}"] = np.array([t[k][2] for t in made])
+            made = {k: [timed(rule, k, i) for i in range(trials)] for k in KINDS}
+            seconds = {k: np.array([times[-1] for times, _, _ in m]) for k, m in made.items()}
+            for a, b in RATIOS:
+                found[f"{a}/{b} {name} {rule}"] = seconds[a] / seconds[b]
+            for kind, runs in made.items():
+                found[f"seconds {name} {rule} {kind}"] = seconds[kind]
+                found[f"order {name} {rule} {kind}"] = np.array([order for _, _, order in runs])
                 for part in (0.25, 0.5, 1.0):
                     found[f"regret {name} {rule} {part:g} {kind}"] = np.array(
-                        [_reached(*t[k][:2], part * t[0][0][-1]) for t in made]
+                        [
+                            _reached(times, regret, part * end)
+                            for (times, regret, _), end in zip(
+                                runs, seconds["compressed"], strict=True
+                            )
+                        ]
                     )
-    return found | {"one": np.ones(trials)}
+    return found
 
 
 def _reached(times: Array, regret: Array, seconds: float) -> float:
@@ -408,78 +404,56 @@ def _reached(times: Array, regret: Array, seconds: float) -> float:
 
 
 def _timed(
-    kind: str,
-    rule: str,
-    arms: Arms,
-    values: Array,
-    epsilon: float,
-    horizon: int,
-    trial: int,
-    initial: int,
+    arms: Arms, values: Array, initial: int, epsilon: float, horizon: int, *run: Any
 ) -> tuple[Array, Array, int]:
     """The seconds after each round, the regret of each round, and the points in the model."""
-    rng = np.random.default_rng(trial)
-    posterior = Budgeted(arms) if kind == "bkb" else Refitted(arms)
+    rule, kind, trial = run
+    rng, posterior = np.random.default_rng(trial), _posterior(kind, arms)
     noise = rng.normal(0.0, math.sqrt(NOISE_VAR), horizon + initial)
-    for i, arm in enumerate(rng.integers(arms.size, size=initial).tolist()):
-        posterior.add(arm, float(values[arm] + noise[horizon + i]))
+    first = rng.integers(arms.size, size=initial)
+    best = observe(posterior, first, values[first] + noise[horizon:])
     roots = np.sqrt(theory.beta_finite(np.arange(1.0, horizon + 1.0), arms.size, DELTA))
-    threshold = theory.compression_threshold(epsilon, NOISE_VAR)
+    most = theory.compression_threshold(epsilon, NOISE_VAR) if kind == "compressed" else -math.inf
     times, regret = np.empty((2, horizon))
     began = process_time()
-    for t in range(horizon):
-        mean, var = posterior.moments()
-        sd = np.sqrt(var)
-        if rule == "ucb":
-            arm = int((mean + roots[t] * sd).argmax())
-        else:
-            level = max(posterior.rewards) if rule == "ei" else float(mean.max())
-            arm = improved(mean, sd, level)
-        regret[t] = values.max() - values[arm]
-        if kind != "compressed" or var[arm] > threshold:
-            posterior.add(arm, float(values[arm] + noise[t]))
-        times[t] = process_time() - began
-    size = posterior.inside.size if isinstance(posterior, Budgeted) else len(posterior.points)
-    return times, regret, size
+    for t, (arm, _) in enumerate(play(posterior, rule, values, roots, noise, most, best)):
+        regret[t], times[t] = values.max() - values[arm], process_time() - began
+    return times, regret, posterior.size
+
+
+def _posterior(kind: str, arms: Arms) -> Any:
+    """BKB's posterior is computed anew in each round too."""
+    if kind != "bkb":
+        return Refitted(arms)
+    return NystromPosterior(arms, KERNEL, NOISE_VAR, rng=np.random.default_rng(0))
 
 
 # -- BKB's dictionaries ---------------------------------------------------------------------------
 
 
-def dictionaries() -> dict[str, Any]:
-    """BKB's dictionaries on the example function, drawn by arm or by pull, 2000 rounds.
+def dictionaries(horizon: int = 2000) -> dict[str, Any]:
+    """BKB's dictionaries on the example function, drawn by arm or by pull.
 
     For qbar = 5 and that of its theory: the number of rounds after which the arm that was pulled
     most is missing, the largest number of points counted with repeats, and at the end the points
     counted with repeats, the distinct points and the number of features.
     """
-    arms, horizon, found = line(), 2000, {}
+    arms, found = line(), dict[str, Any]()
     values = example(arms.coordinates)
     roots = np.sqrt(theory.beta_finite(np.arange(1.0, horizon + 1.0), arms.size, DELTA))
-    for per, qbar, rule in (
-        (per, qbar, rule) for per in ("arm", "pull") for qbar in (5.0, QBAR) for rule in RULES
-    ):
+    for per, qbar, rule in product(("arm", "pull"), (5.0, QBAR), RULES):
         rng = np.random.default_rng(0)
         posterior = NystromPosterior(arms, KERNEL, NOISE_VAR, qbar=qbar, per=per, rng=rng)
-        best, missing, largest = -math.inf, 0, 0
-        pulls = np.zeros(arms.size)
-        for t in range(horizon):
-            mean, sd = posterior.mean, np.sqrt(np.maximum(posterior.var, 1e-12))
-            if rule == "ucb":
-                arm = int((mean + roots[t] * sd).argmax())
-            else:
-                arm = improved(mean, sd, best if rule == "ei" else float(mean.max()))
-            reward = float(values[arm] + rng.normal(0.0, math.sqrt(NOISE_VAR)))
-            posterior.condition([arm], [reward])
-            best, pulls[arm] = max(best, reward), pulls[arm] + 1.0
-            copies = posterior.snapshot()["copies"]
+        noise = (rng.normal(0.0, math.sqrt(NOISE_VAR)) for _ in roots)
+        missing, largest, pulls = 0, 0, np.zeros(arms.size)
+        for arm, _ in play(posterior, rule, values, roots, noise):
+            pulls[arm] += 1.0
+            copies = posterior.drawn["_copies"]
             missing += copies[pulls.argmax()] == 0
             largest = max(largest, int(copies.sum()))
-        end = (missing, largest, copies.sum(), posterior.size, posterior.rank)
-        for name, value in zip(
-            ("missing", "largest", "repeats", "distinct", "rank"), end, strict=True
-        ):
-            found[f"{name} {per} {qbar:g} {rule}"] = [value]
+        end = {"missing": missing, "largest": largest, "repeats": copies.sum()}
+        end |= {"distinct": posterior.size, "rank": posterior.rank}
+        found |= {f"{name} {per} {qbar:g} {rule}": [value] for name, value in end.items()}
     return found
 
 

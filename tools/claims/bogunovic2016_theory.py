@@ -158,105 +158,68 @@ def _trial(name: str, epsilon: float, trial: int) -> dict[str, Any]:
     """Cumulative regret of four agents on the same draw, and how the theorems' events fared."""
     given = {**registry.get(f"bogunovic2016/{name}").env_kwargs, "epsilon": epsilon}
     env: Any = make_env("gpbandits/MarkovGP-v0", given, HORIZON)
-    tails, found = TAILS[name], {}
+    tails, found = TAILS[name], dict[str, Any]()
+    theorems = {r: TheoremBeta(r, tails["a"], tails["b"]) for r in (False, True)}
     for label in ("tv log", "r log", "tv", "r"):
         resets = label.startswith("r")
-        theorem = TheoremBeta(resets, tails["a"], tails["b"])
-        beta = LOG_TIME if label.endswith("log") else theorem
-        agent = agents.make("r-gp-ucb" if resets else "tv-gp-ucb", env, seed=0, beta=beta)
+        beta = LOG_TIME if label.endswith("log") else theorems[resets]
+        agent: Any = agents.make("r-gp-ucb" if resets else "tv-gp-ucb", env, seed=0, beta=beta)
         env.reset(seed=seed_for("bogunovic2016/theorems", name, str(epsilon), trial))
-        watch = _watch(label, agent, env.unwrapped, theorem, epsilon, tails, trial)
-        regret = np.empty(HORIZON)
+        regret, arms, rewards = (
+            np.empty(HORIZON),
+            np.empty((HORIZON, 1), int),
+            np.empty((HORIZON, 1)),
+        )
+        mean, var, values = np.empty((3, HORIZON, GRID.size))
         for t in range(HORIZON):
-            arm = agent.ask()
-            before = watch.before(t, arm)
-            observation, *_, info = env.step(arm)
-            watch.after(t, before, arm, observation["rewards"])
-            agent.tell(arm, observation["rewards"])
+            arms[t] = agent.ask()
+            mean[t], var[t] = agent.posterior.mean, agent.posterior.var
+            observation, *_, info = env.step(arms[t])
+            rewards[t], values[t] = observation["rewards"], env.unwrapped.function.values
+            agent.tell(arms[t], rewards[t])
             regret[t] = info["regret"][0]
         found[label] = np.cumsum(regret)
-        found |= watch.found()
+        sd = np.sqrt(np.maximum(var, 0.0))
+        if label == "tv":
+            # The confidence bounds of eqs. (28)-(29), and the run's information, eq. (26).
+            width = np.sqrt(theorems[False](np.arange(1, HORIZON + 1)))[:, None] * sd
+            found["band"] = float((np.abs(values - mean) > width).any())
+            found["gain"] = np.cumsum(
+                0.5 * np.log1p(np.take_along_axis(var, arms, 1)[:, 0] / NOISE)
+            )
+            found["random"] = float((values.max(axis=1) - values.mean(axis=1)).mean())
+        if label == "r" and trial < CLOSE_TRIALS:
+            made = env.unwrapped.problem, agent.keep.every, epsilon, tails
+            found["lemma"] = _mismatch(mean, sd, arms, rewards, *made)
     return found
 
 
-def _watch(
-    label: str,
-    agent: Any,
-    instance: Any,
-    theorem: TheoremBeta,
+def _mismatch(
+    mean: Array,
+    sd: Array,
+    arms: Array,
+    rewards: Array,
+    problem: Problem,
+    block: int,
     epsilon: float,
     tails: Plain,
-    trial: int,
-) -> "Watch":
-    if label == "tv":
-        return Band(agent, instance, theorem)
-    if label == "r" and trial < CLOSE_TRIALS:
-        return Mismatch(agent, instance, epsilon, tails)
-    return Watch()
+) -> Array:
+    """The largest ratios of the differences of Lemma D.1 to their bounds, in mean and in sd.
 
-
-class Watch:
-    """What is noted in each round of a run: nothing."""
-
-    def before(self, t: int, arm: Array) -> Any:
-        """Before the round's reward."""
-
-    def after(self, t: int, before: Any, arm: Array, rewards: Array) -> None:
-        """After the round, before the agent observes it."""
-
-    def found(self) -> dict[str, Any]:
-        """What was found in the run."""
-        return {}
-
-
-class Band(Watch):
-    """Whether the confidence bounds of eqs. (28)-(29) hold, and the run's information, eq. (26)."""
-
-    def __init__(self, agent: Any, instance: Any, beta: TheoremBeta) -> None:
-        self.agent, self.instance = agent, instance
-        self.betas = beta(np.arange(1, HORIZON + 1))
-        self.failed, self.variances, self.random = 0.0, np.empty(HORIZON), 0.0
-
-    def before(self, t: int, arm: Array) -> tuple[Array, Array]:
-        mean, var = (np.array(x) for x in (self.agent.posterior.mean, self.agent.posterior.var))
-        self.variances[t] = var[arm[0]]
-        return mean, np.sqrt(self.betas[t] * np.maximum(var, 0.0))
-
-    def after(self, t: int, before: tuple[Array, Array], arm: Array, rewards: Array) -> None:
-        values = self.instance.function.values
-        self.failed = max(self.failed, float((np.abs(values - before[0]) > before[1]).any()))
-        self.random += float(values.max() - values.mean()) / HORIZON
-
-    def found(self) -> dict[str, Any]:
-        gain = np.cumsum(0.5 * np.log1p(self.variances / NOISE))
-        return {"band": self.failed, "gain": gain, "random": self.random}
-
-
-class Mismatch(Watch):
-    """The differences of Lemma D.1 between the two posteriors on the data of a block."""
-
-    def __init__(self, agent: Any, instance: Any, epsilon: float, tails: Plain) -> None:
-        self.agent, self.problem, self.epsilon = agent, instance.problem, epsilon
-        self.tails, self.block = tails, agent.keep.every
-        self.largest = np.zeros(2)
-
-    def before(self, t: int, arm: Array) -> None:
-        if t % self.block == 0:
-            self.other: Any = agents.make("tv-gp-ucb", self.problem, seed=0)
-        ours, true = self.agent.posterior, self.other.posterior
-        moved = self.block**3 * self.epsilon
-        tail = 2.0 * (1.0 + self.tails["a0"]) * np.pi**2 * (t + 1) ** 2 / (3.0 * DELTA)
-        mean = (1 / NOISE + NOISE**-2) * moved * (2.0 + self.tails["b0"]) * np.sqrt(np.log(tail))
-        sd = np.sqrt((3 / NOISE + NOISE**-2) * moved)
-        roots = [np.sqrt(np.maximum(p.var, 0.0)) for p in (ours, true)]
-        found = np.abs(np.array(ours.mean) - true.mean).max() / mean
-        self.largest = np.maximum(self.largest, [found, np.abs(roots[0] - roots[1]).max() / sd])
-
-    def after(self, t: int, before: Any, arm: Array, rewards: Array) -> None:
-        self.other.tell(arm, rewards)
-
-    def found(self) -> dict[str, Any]:
-        return {"lemma": self.largest.tolist()}
+    The other posterior has the same data of a block, and knows that the function moves.
+    """  # fmt: skip
+    largest, moved = np.zeros((HORIZON, 2)), block**3 * epsilon
+    for t in range(HORIZON):
+        if t % block == 0:
+            other: Any = agents.make("tv-gp-ucb", problem, seed=0)
+        tail = 2.0 * (1.0 + tails["a0"]) * np.pi**2 * (t + 1) ** 2 / (3.0 * DELTA)
+        most = (1 / NOISE + NOISE**-2) * moved * (2.0 + tails["b0"]) * np.sqrt(np.log(tail))
+        true = np.sqrt(np.maximum(other.posterior.var, 0.0))
+        largest[t, 0] = np.abs(mean[t] - other.posterior.mean).max() / most
+        largest[t, 1] = np.abs(sd[t] - true).max() / np.sqrt((3 / NOISE + NOISE**-2) * moved)
+        other.tell(arms[t], rewards[t])
+    found: Array = largest.max(axis=0)
+    return found
 
 
 # -- Eq. (46): information gain by blocks ----------------------------------------------------------

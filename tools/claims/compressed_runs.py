@@ -1,18 +1,20 @@
 """Long runs of compressed agents on arms, for the claims of bedi2022 on model orders and bounds.
 
-A run follows Algorithm 1 of bedi2022 with the posterior of this package. It keeps nothing per round
-but sums, and stops early where nothing can change any more, so that many horizons take minutes.
+A run follows Algorithm 1 of bedi2022, with any posterior. One of `Runs` has that of this package,
+and stops early where nothing can change any more, so that many horizons take minutes.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gpbandits_env.agents.acquisitions.functions import log_h
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import SquaredExponential
@@ -53,48 +55,79 @@ class Runs:
         self, rule: str, values: Array, epsilon: float, horizon: int, seed: int, initial: int = 0
     ) -> Run:
         """Run "ucb", "ei" or "mpi" at epsilon nats on a function with these values at the arms."""
-        rng, posterior = np.random.default_rng(seed), self.posterior
+        rng, top = np.random.default_rng(seed), int(values.argmax())
         noise = rng.normal(0.0, math.sqrt(NOISE_VAR), horizon + initial)
-        threshold = theory.compression_threshold(epsilon, NOISE_VAR)
-        posterior.forget()
+        self.posterior.forget()
         first = rng.integers(self.arms.size, size=initial)
-        best = -math.inf
-        for i, arm in enumerate(first):
-            reward = values[arm] + noise[horizon + i]
-            posterior.condition([arm], [reward])
-            best = max(best, reward)
+        best = observe(self.posterior, first, values[first] + noise[horizon:])
         roots = np.sqrt(self._beta(np.arange(1.0, horizon + 1.0)))
         found = Run(np.empty(horizon), np.empty(horizon))
-        changed, top = True, int(values.argmax())
-        for t in range(horizon):
-            if changed:
-                mean, var = posterior.mean, posterior.var
-                sd = np.sqrt(var)
-                self._look(found, values, mean, sd, best, roots[t])
-                if rule != "ucb":
-                    arm = improved(mean, sd, best if rule == "ei" else float(mean.max()))
-            if rule == "ucb":
-                arm = int((mean + roots[t] * sd).argmax())
-            found.regret[t] = values[top] - values[arm]
+
+        def look(mean: Array, var: Array, best: float, root: float) -> None:
+            sd = np.sqrt(var)
+            if math.isfinite(best):
+                found.z = max(found.z, float((np.abs(mean - best) / sd).max()))
+            found.missed |= bool((np.abs(values - mean) > root * sd).any())
             found.optimum_var += var[top]
-            changed = bool(var[arm] > threshold)
-            if changed:
-                reward = values[arm] + noise[t]
-                posterior.condition([arm], [reward])
-                best = max(best, reward)
-            found.order[t] = posterior.size
-            if not changed and rule != "ucb":  # the same arm, for ever
-                found.regret[t:], found.order[t:] = found.regret[t], posterior.size
-                found.optimum_var += (horizon - 1 - t) * var[top]
+
+        threshold = theory.compression_threshold(epsilon, NOISE_VAR)
+        rounds = play(self.posterior, rule, values, roots, noise, threshold, best, look)
+        for t, (arm, kept) in enumerate(rounds):
+            found.regret[t], found.order[t] = values[top] - values[arm], self.posterior.size
+            if not kept and rule != "ucb":  # the same arm, for ever
+                found.regret[t:], found.order[t:] = found.regret[t], self.posterior.size
+                found.optimum_var += (horizon - 1 - t) * self.posterior.var[top]
                 break
-        found.width = float(2.0 * roots[-1] * np.sqrt(posterior.var).mean())
+        found.width = float(2.0 * roots[-1] * np.sqrt(self.posterior.var).mean())
         return found
 
-    @staticmethod
-    def _look(found: Run, values: Array, mean: Array, sd: Array, best: float, root: float) -> None:
-        if math.isfinite(best):
-            found.z = max(found.z, float((np.abs(mean - best) / sd).max()))
-        found.missed |= bool((np.abs(values - mean) > root * sd).any())
+    def each(
+        self,
+        rule: str,
+        functions: Array,
+        budgets: Sequence[tuple[float, int]],
+        scale: int,
+        initial: int = 0,
+    ) -> NDArray[Any]:
+        """Runs on functions (k, n) at each (epsilon, T): (k, budgets) of `Run`."""
+        found = np.empty((len(functions), len(budgets)), object)
+        for i, j in np.ndindex(*found.shape):
+            seed = scale * i + j
+            found[i, j] = self.run(rule, functions[i], *budgets[j], seed=seed, initial=initial)
+        return found
+
+
+def observe(posterior: Any, arms: IntArray, rewards: Array) -> float:
+    """Let a posterior observe points one by one; returns the best reward."""
+    for arm, reward in zip(arms.tolist(), rewards.tolist(), strict=True):
+        posterior.condition([arm], [reward])
+    return max(rewards.tolist(), default=-math.inf)
+
+
+def play(
+    posterior: Any,
+    rule: str,
+    values: Array,
+    roots: Array,
+    noise: Iterable[float],
+    threshold: float = -math.inf,
+    best: float = -math.inf,
+    look: Callable[[Array, Array, float, float], None] | None = None,
+) -> Iterator[tuple[int, bool]]:
+    """Algorithm 1 with sqrt(beta_t) and noise of each round: the arm, and whether it was kept."""
+    for root, error in zip(roots, noise, strict=False):
+        mean, var = posterior.mean, posterior.var
+        sd = np.sqrt(np.maximum(var, 1e-12))
+        if rule == "ucb":
+            arm = int((mean + root * sd).argmax())
+        else:
+            arm = improved(mean, sd, best if rule == "ei" else float(mean.max()))
+        if look is not None:
+            look(mean, var, best, root)
+        kept = bool(var[arm] > threshold)
+        if kept:
+            best = max(best, observe(posterior, np.array([arm]), values[[arm]] + error))
+        yield arm, kept
 
 
 def improved(mean: Array, sd: Array, level: float) -> int:

@@ -31,6 +31,7 @@ from gpbandits_env.scenarios.results.evidence import Evidence, load
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import initial_points, lent, make_agent
 from gpbandits_env.seeding import seed_for
+from tools.claims import named
 
 Arrays = Mapping[str, ArrayLike]
 
@@ -591,18 +592,8 @@ def sequential() -> Arrays:
     return found
 
 
-COMPUTATIONS: dict[str, Callable[[], Arrays]] = {
-    "spread": spread,
-    "improvement": improvement,
-    "over-problems": over_problems,
-    "redraws": redraws,
-    "ranks": ranks,
-    "batch-sizes": batch_sizes,
-    "same-posteriors": same_posteriors,
-    "seconds-of-a-batch": seconds_of_a_batch,
-    "theorem-1": theorem_1,
-    "regret-to-sigma": regret_to_sigma,
-    "initial-points-bound-rho": initial_points_bound_rho,
-    "sublinear": sublinear,
-    "sequential": sequential,
-}
+COMPUTATIONS = named(
+    *(spread, improvement, over_problems, redraws, ranks, batch_sizes, same_posteriors),
+    *(seconds_of_a_batch, theorem_1, regret_to_sigma, initial_points_bound_rho, sublinear),
+    sequential,
+)

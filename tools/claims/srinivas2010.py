@@ -4,7 +4,8 @@ The theorems are judged by runs of Algorithm 1 (`play`), on functions of their o
 """
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import PlannedTrial, lent
 from gpbandits_env.seeding import stream
+from tools.claims import named
 
 PAPER = "srinivas2010"
 DELTA, NOISE_VAR, ELL = 0.1, 0.025, 0.2
@@ -278,9 +280,9 @@ def settings(ell: float = ELL) -> dict[str, Setting]:
     return found
 
 
-def decade(horizon: int) -> IntArray:
-    """The ends of four parts of the last factor of ten, equal on the logarithmic axis."""
-    return np.round(np.geomspace(horizon / 10, horizon, 5)).astype(np.int64)
+def decade(horizon: int, parts: int = 4) -> IntArray:
+    """The ends of parts of the last factor of ten, equal on the logarithmic axis."""
+    return np.round(np.geomspace(horizon / 10, horizon, parts + 1)).astype(np.int64)
 
 
 def local_slopes(
@@ -494,7 +496,7 @@ def lower_bounds() -> Arrays:
     T at d = 5 (Theorem 1), "linear d" that in d from 2 to 20 at T = 100,000 (Theorem 2).
     """
     horizon = 100_000
-    rounds = np.round(np.geomspace(horizon / 10, horizon, 13)).astype(np.int64)
+    rounds = decade(horizon, 12)
     counts, dims = np.array([10, 32, 100, 316, 1000]), np.array([2, 3, 5, 7, 10, 14, 20])
     of_counts = [_independent(int(k), horizon)[-1] for k in counts]
     gain = greedy(Arms(ball(2000, 5)), Linear(), horizon)
@@ -540,6 +542,30 @@ def martingale_noise(rounds: int, rng: np.random.Generator) -> Array:
     return np.asarray(np.sqrt(NOISE_VAR) * magnitude * signs)
 
 
+def trials(
+    of: Sequence[str],
+    count: int,
+    arms: Arms,
+    kernel: Kernel,
+    betas: Array,
+    draw: Callable[[np.random.Generator], Array] | None = None,
+    watched: bool = True,
+) -> Iterator[tuple[Array, Played]]:
+    """Functions with runs on them, each from a stream of its own.
+
+    ``draw`` makes functions, which are under martingale noise; by default they are draws of the
+    kernel, under normal noise.
+    """
+    posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=len(betas))
+    sampler = None if draw else sampler_for(arms, kernel)
+    for trial in range(count):
+        rng = stream(PAPER, *of, trial)
+        f = draw(rng) if draw else np.asarray(sampler.draw(rng))
+        normal = np.sqrt(NOISE_VAR) * rng.standard_normal(len(betas)) if sampler else None
+        noise = martingale_noise(len(betas), rng) if normal is None else normal
+        yield f, play(posterior, f, noise, betas, watched=watched)
+
+
 def theorem3() -> Arrays:
     """Theorems 3 and 6: 300 functions of squared norm 4 under martingale noise, 1000 rounds.
 
@@ -550,12 +576,9 @@ def theorem3() -> Arrays:
     gain = greedy(arms, kernel, rounds) / GREEDY
     bound = theory.regret_bound_theorem3(gain, NORM_BOUND, DELTA, NOISE_VAR)
     betas = theory.beta_rkhs(np.arange(1, rounds + 1), gain, DELTA, NORM_BOUND)
-    posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=rounds)
     found: dict[str, list[float]] = {}
-    for trial in range(300):
-        rng = stream(PAPER, "theorem 3", trial)
-        f = rkhs_function(arms, kernel, rng)
-        run = play(posterior, f, martingale_noise(rounds, rng), betas)
+    draw = partial(rkhs_function, arms, kernel)
+    for f, run in trials(["theorem 3"], 300, arms, kernel, betas, draw):
         _add(found, against(bound, f, run.arms), outside=run.outside, band=np.ptp(f) - run.width)
     return found
 
@@ -567,34 +590,28 @@ def agnostic() -> Arrays:
     which the bound of Theorem 3 is below T times the range of f, with the relaxed gain as gamma_T.
     """
     horizon, arms, kernel = 100_000, grid(1000, 1), SquaredExponential(ELL)
-    rounds = np.round(np.geomspace(horizon / 10, horizon, 13)).astype(np.int64)
-    t = np.arange(1, horizon + 1)
+    t, draw = np.arange(1, horizon + 1), partial(rkhs_function, arms, kernel)
     gain = greedy(arms, kernel, horizon) / GREEDY
     schedules = {
         "theorem3": theory.beta_rkhs(t, gain, DELTA, NORM_BOUND),
         "over5": 0.2 * theory.beta_finite(t, arms.size, DELTA),
     }
-    posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=horizon)
-    found: dict[str, list[object]] = {"theorem3": [], "over5": [], "promises": []}
+    found = {"T": decade(horizon, 12)}
+    for name, betas in schedules.items():
+        runs = trials(["agnostic"], 30, arms, kernel, betas, draw, watched=False)
+        made = [(_regret_at(found["T"], f, run), np.ptp(f)) for f, run in runs]
+        found[name] = np.array([regret for regret, _ in made])
     values = np.linalg.eigvalsh(kernel(arms.coordinates))
     lengths = np.geomspace(1e3, 1e16, 1301)
     gains = np.array([relaxed_gain(values, NOISE_VAR, length) for length in lengths])
-    betas = np.array(
-        [
-            theory.beta_rkhs(length, gamma, DELTA, NORM_BOUND)
-            for length, gamma in zip(lengths, gains, strict=True)
-        ]
-    )
-    bound = np.sqrt(theory.regret_constant(NOISE_VAR) * lengths * betas * gains)
-    for trial in range(30):
-        rng = stream(PAPER, "agnostic", trial)
-        f = rkhs_function(arms, kernel, rng)
-        noise = martingale_noise(horizon, rng)
-        for name, schedule in schedules.items():
-            run = play(posterior, f, noise, schedule, watched=False)
-            found[name].append(np.cumsum(f.max() - f[run.arms])[rounds - 1])
-        found["promises"].append(lengths[np.argmax(bound < lengths * np.ptp(f))])
-    return {"T": rounds, **{name: np.array(values) for name, values in found.items()}}
+    wide = np.vectorize(lambda length, gain: theory.beta_rkhs(length, gain, DELTA, NORM_BOUND))
+    bound = np.sqrt(theory.regret_constant(NOISE_VAR) * lengths * wide(lengths, gains) * gains)
+    promised = [lengths[np.argmax(bound < lengths * spread)] for _, spread in made]
+    return {**found, "promises": np.array(promised)}
+
+
+def _regret_at(rounds: IntArray, f: Array, run: Played) -> Array:
+    return np.asarray(np.cumsum(f.max() - f[run.arms])[rounds - 1])
 
 
 def theorem2() -> Arrays:
@@ -610,14 +627,8 @@ def theorem2() -> Arrays:
     moved = greedy(grid(4000, 1), kernel, rounds)[-1] / gain[-1]
     bound = theory.regret_bound_theorem2(gain / GREEDY, 1, DELTA, NOISE_VAR, a=float(a), b=float(b))
     betas = theory.beta_continuous(np.arange(1, rounds + 1), 1, DELTA, float(a), float(b))
-    posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=rounds)
-    draws = sampler_for(arms, kernel)
     found: dict[str, list[float]] = {}
-    for trial in range(100):
-        rng = stream(PAPER, "theorem 2", trial)
-        f = np.asarray(draws.draw(rng))
-        noise = np.sqrt(NOISE_VAR) * rng.standard_normal(rounds)
-        run = play(posterior, f, noise, betas)
+    for f, run in trials(["theorem 2"], 100, arms, kernel, betas):
         # What the grid misses of the maximum of f counts in every round.
         slack = bound - np.arange(1, rounds + 1) * above_grid(f)
         _add(found, against(slack, f, run.arms), missed=run.missed)
@@ -627,7 +638,6 @@ def theorem2() -> Arrays:
 def no_regret() -> Arrays:
     """GP draws over 10,000 rounds with the beta of Theorem 1: regret (30, k) at the rounds "T"."""
     horizon = 10_000
-    rounds = np.round(np.geomspace(horizon / 10, horizon, 13)).astype(np.int64)
     cells = {
         "se-1d": (SquaredExponential(ELL), grid(1000, 1)),
         "se-2d": (SquaredExponential(ELL), grid(32, 2)),
@@ -635,18 +645,11 @@ def no_regret() -> Arrays:
         "matern-2d": (Matern52(ELL), grid(32, 2)),
         "linear-2d": (Linear(), Arms(ball(1000, 2))),
     }
-    found: dict[str, ArrayLike] = {"T": rounds}
+    found: dict[str, ArrayLike] = {"T": (rounds := decade(horizon, 12))}
     for name, (kernel, arms) in cells.items():
         betas = theory.beta_finite(np.arange(1, horizon + 1), arms.size, DELTA)
-        posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=horizon)
-        draws, regrets = sampler_for(arms, kernel), []
-        for trial in range(30):
-            rng = stream(PAPER, "no regret", name, trial)
-            f = np.asarray(draws.draw(rng))
-            noise = np.sqrt(NOISE_VAR) * rng.standard_normal(horizon)
-            run = play(posterior, f, noise, betas, watched=False)
-            regrets.append(np.cumsum(f.max() - f[run.arms])[rounds - 1])
-        found[name] = np.array(regrets)
+        runs = trials(["no regret", name], 30, arms, kernel, betas, watched=False)
+        found[name] = np.array([_regret_at(rounds, f, run) for f, run in runs])
     return found
 
 
@@ -673,18 +676,8 @@ def nearby_sensors() -> Arrays:
     }
 
 
-COMPUTATIONS: dict[str, Callable[[], Arrays]] = {
-    "information-gain-orders": information_gain_orders,
-    "bounds-sublinear": bounds_sublinear,
-    "dimension": dimension,
-    "random-design": random_design,
-    "greedy-near-optimal": greedy_near_optimal,
-    "spectrum-orders": spectrum_orders,
-    "bounds-sharp": bounds_sharp,
-    "lower-bounds": lower_bounds,
-    "theorem2": theorem2,
-    "theorem3": theorem3,
-    "agnostic": agnostic,
-    "no-regret": no_regret,
-    "nearby-sensors": nearby_sensors,
-}
+COMPUTATIONS = named(
+    *(information_gain_orders, bounds_sublinear, dimension, random_design, greedy_near_optimal),
+    *(spectrum_orders, bounds_sharp, lower_bounds, theorem2, theorem3, agnostic, no_regret),
+    nearby_sensors,
+)

@@ -68,11 +68,10 @@ def test_a_domain_has_the_spacing_of_the_example():
 def test_a_refitted_posterior_is_the_dense_one():
     posterior = bedi2022.Refitted(ARMS)
     for arm, reward in ((3, 0.1), (20, -0.5), (20, -0.4)):
-        posterior.add(arm, reward)
-    for ours, theirs in zip(
-        posterior.moments(), dense([3, 20, 20], [0.1, -0.5, -0.4]), strict=True
-    ):
-        assert np.allclose(ours, theirs, atol=1e-9)
+        posterior.condition([arm], [reward])
+    mean, var = dense([3, 20, 20], [0.1, -0.5, -0.4])
+    assert np.allclose(posterior.mean, mean, atol=1e-9)
+    assert np.allclose(posterior.var, var, atol=1e-9)
 
 
 class Made:
@@ -109,9 +108,37 @@ def test_late_regret_counts_only_where_something_was_rejected_before():
 
 
 def test_the_bound_of_a_rule_is_that_of_its_theorem():
-    ucb = bedi2022._bound("ucb", 100, 9.0, 7.0, 0.01, 2.0)
-    assert ucb == pytest.approx(float(theory.regret_bound_compressed(100, 9.0, 7.0, 0.001, 0.01)))
-    ei = bedi2022._bound("ei", 100, 9.0, 7.0, 0.01, 2.0)
+    gain, shape = np.full((3, 6), 7.0), (3, 6)
+    horizons = np.array(bedi2022.HORIZONS)
+    beta, budget, z = np.full(6, 9.0), np.full(6, 0.01), np.full(shape, 2.0)
+    ucb = bedi2022._bound("ucb", beta, gain, budget, z)
+    bound = theory.regret_bound_compressed(horizons, 9.0, 7.0, 0.001, 0.01)
+    assert ucb == pytest.approx(np.tile(bound, (3, 1)))
+    ei = bedi2022._bound("ei", beta, gain, budget, z)
     width = np.sqrt(3 * (9 + 1 + 4)) + 3
-    bracket = np.sqrt(2 * 100 * 7.0) + 100 * np.sqrt(0.02)
-    assert ei == pytest.approx(width / np.log(1001) * bracket)
+    bracket = np.sqrt(2 * horizons * 7.0) + horizons * np.sqrt(0.02)
+    assert ei == pytest.approx(np.tile(width / np.log(1001) * bracket, (3, 1)))
+
+
+def test_dictionaries_count_points_with_and_without_repeats():
+    found = bedi2022.dictionaries(horizon=12)
+    assert len(found) == 5 * 2 * 2 * 3
+    for name in (n.removeprefix("rank ") for n in found if n.startswith("rank ")):
+        (missing, largest, repeats, distinct, rank) = (
+            found[f"{what} {name}"][0]
+            for what in ("missing", "largest", "repeats", "distinct", "rank")
+        )
+        assert 0 <= missing <= 12
+        assert rank <= distinct <= repeats <= largest
+        if name.startswith("arm"):
+            assert distinct == repeats
+
+
+def test_a_clock_has_the_times_of_three_agents_with_the_same_rewards():
+    found = bedi2022.clock(0.0, horizon=6, trials=2)
+    for name in ("example", "rosenbrock"):
+        for rule in bedi2022.RULES:
+            # With epsilon = 0 nothing is left out.
+            orders = [found[f"order {name} {rule} {k}"].tolist() for k in ("compressed", "dense")]
+            assert orders[0] == orders[1] == [6 + (2 if name == "example" else 4)] * 2
+            assert (found[f"seconds {name} {rule} bkb"] > 0.0).all()
