@@ -8,6 +8,7 @@ import click
 
 from gpbandits_env.files import write_text
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.compare import run_again
 from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.store import Store
@@ -19,14 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @click.command()
 @click.argument("scenario")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
-@click.option(
-    "--trials", type=click.IntRange(1), help="Fewer trials, for a quick test; never kept."
-)
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Results file; an existing one is resumed."
-)
-@click.option("--root", type=click.Path(path_type=Path), default=ROOT, help="The checkout.")
+@options.JOBS
+@options.trials(help="Fewer trials, for a quick test; never kept.")
+@options.out(help="Results file; an existing one is resumed.")
+@click.option("--root", type=options.PATH, default=ROOT, help="The checkout.")
 def reference(
     scenario: str, jobs: int | None, trials: int | None, out: Path | None, root: Path
 ) -> None:

@@ -41,13 +41,13 @@ from gpbandits_env.scenarios.study.run import run_study
     show_default=True,
     help="Metric to compare.",
 )
-@options.agents("Labels; by default those in all files.")
+@options.agents(help="Labels; by default those in all files.")
 @click.option("--reference", metavar="A", help="Agent whose score is 0; by default the worst.")
 @click.option("--baseline", metavar="A", help="Test this agent against each other one only.")
 @click.option("--latex", is_flag=True, help="Print a LaTeX table (booktabs) and draw no plot.")
-@options.out("Name of the plots (.png and .svg).")
+@options.out(help="Name of the plots (.png and .svg).")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
-@options.as_json("Print JSON and draw no plot.")
+@options.as_json(help="Print JSON and draw no plot.")
 def compare_command(
     files: tuple[Path, ...],
     metric: str,
@@ -159,8 +159,8 @@ def latex_table(suite: Suite, title: str) -> str:
 @click.argument("scenario")
 @click.option("--check", is_flag=True, help="Compare with the reference results.")
 @options.JOBS
-@options.trials("Fewer trials, for a quick test.")
-@options.out("Results file to keep; an existing one is resumed.")
+@options.trials(help="Fewer trials, for a quick test.")
+@options.out(help="Results file to keep; an existing one is resumed.")
 def reference(
     scenario: str, check: bool, jobs: int | None, trials: int | None, out: Path | None
 ) -> None:

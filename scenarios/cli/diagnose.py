@@ -36,7 +36,7 @@ AGENT_FOR = {"epsilon": "tv-gp-ucb", "reset_every": "r-gp-ucb"}
     show_default=True,
     help="Share of the rows to learn from.",
 )
-@options.as_json("Print everything as JSON.")
+@options.as_json(help="Print everything as JSON.")
 def diagnose(
     file: Path,
     time_column: str | None,

@@ -9,8 +9,8 @@ from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
 
-# The width of ids with sizes, and the longest text in which the parts of titles stand in turn.
-WIDTH, LONGEST = 66, 90
+# The width of ids with sizes.
+WIDTH = 66
 
 
 @click.command("list")
@@ -84,11 +84,9 @@ def _shared(lists: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _title(titles: Sequence[str]) -> str:
-    """One title for several: where they differ, each stands in turn, or dots if that is long."""
+    """One title for several, with dots where they differ."""
     start, end = _common(titles)
-    parts = [" ".join(t.split()[len(start) : len(t.split()) - len(end)]) for t in titles]
-    middle = " / ".join(filter(None, parts))
-    return " ".join([*start, *filter(None, [middle if len(middle) <= LONGEST else "..."]), *end])
+    return titles[0] if len(titles) == 1 else " ".join([*start, "...", *end])
 
 
 def _describe(scenario: Scenario) -> None:

@@ -56,10 +56,10 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
 
 @click.command()
 @_file
-@options.out("Name of the plots (.png and .svg).")
+@options.out(help="Name of the plots (.png and .svg).")
 @click.option("--log", is_flag=True, help="Draw regret on a logarithmic axis.")
 @click.option("--bounds", is_flag=True, help="Add the paper's regret bounds to the plot.")
-@options.agents("Labels of the agents to draw, separated by commas.")
+@options.agents(help="Labels of the agents to draw, separated by commas.")
 def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: list[str] | None) -> None:
     """Plot the results in FILE as PNG and SVG, with the panels that its scenario declares.
 
@@ -82,7 +82,7 @@ def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: list[str
 
 @click.command()
 @_file
-@options.out("Output file, .csv or .parquet.")
+@options.out(help="Output file, .csv or .parquet.")
 @click.option(
     "--format", "kind", type=click.Choice(KINDS), help="Format; by default that of the suffix."
 )

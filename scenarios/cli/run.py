@@ -35,16 +35,12 @@ LONGEST = 100  # characters of a file name, which contains the settings
 
 @click.command()
 @click.argument("scenario")
-@options.agents("Agents, by label or name; 'all' adds the alternatives.")
-@options.trials("Environment instances; by default the scenario's.")
+@options.agents(help="Agents, by label or name; 'all' adds the alternatives.")
+@options.trials(help="Environment instances; by default the scenario's.")
 @click.option("--horizon", type=click.IntRange(1), help="Rounds; by default the scenario's.")
 @options.JOBS
-@click.option(
-    "--set",
-    "settings",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="Set an argument of the environment, or of the agents (agents.NAME); may be repeated.",
+@options.settings(
+    help="Set an argument of the environment, or of the agents (agents.NAME); may be repeated."
 )
 @click.option(
     "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
@@ -54,7 +50,7 @@ LONGEST = 100  # characters of a file name, which contains the settings
     help="Address of a running Dask or Ray cluster; by default one is started on this machine.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
-@options.out("Results file; an existing one is resumed.")
+@options.out(help="Results file; an existing one is resumed.")
 @click.option("--fresh", is_flag=True, help="Replace the results file instead of resuming it.")
 @click.option(
     "--no-user-code",

@@ -57,17 +57,15 @@ def list_problems(name: str) -> None:
 @suite.command()
 @NAME
 @click.option("--agent", required=True, help="A name, or 'module:Class' for your own.")
-@click.option(
-    "--set", "settings", metavar="NAME=VALUE", multiple=True, help="A setting of the agent."
-)
+@options.settings(help="A setting of the agent.")
 @click.option("--label", help="Its name on the card; by default that of the agent.")
 @click.option("--problem", "problems", multiple=True, help="Only this problem; may be repeated.")
-@options.trials("Only so many trials of each problem.")
+@options.trials(help="Only so many trials of each problem.")
 @options.JOBS
 @click.option(
     "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
 )
-@options.out("Folder of the results, which are resumed; by default results/SUITE-LABEL.")
+@options.out(help="Folder of the results, which are resumed; by default results/SUITE-LABEL.")
 @click.option(
     "--seeds",
     type=click.IntRange(1),
@@ -139,9 +137,7 @@ def _conclude(outcome: SuiteOutcome) -> None:
 @click.option("--sample", type=click.IntRange(1), default=20, show_default=True, help="Trials.")
 @click.option("--agent", help="Only this agent; with --rows, its name or 'module:Class'.")
 @click.option("--rows", type=options.PATH, help="Check these rows of a run instead of the archive.")
-@click.option(
-    "--set", "settings", metavar="NAME=VALUE", multiple=True, help="With --rows: a setting."
-)
+@options.settings(help="With --rows: a setting.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of the sample.")
 def check(
     name: str,

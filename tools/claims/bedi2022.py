@@ -448,7 +448,7 @@ def dictionaries(horizon: int = 2000) -> dict[str, Any]:
         missing, largest, pulls = 0, 0, np.zeros(arms.size)
         for arm, _ in play(posterior, rule, values, roots, noise):
             pulls[arm] += 1.0
-            copies = posterior.drawn["_copies"]
+            copies = posterior.state()["_copies"]
             missing += copies[pulls.argmax()] == 0
             largest = max(largest, int(copies.sum()))
         end = {"missing": missing, "largest": largest, "repeats": copies.sum()}

@@ -27,7 +27,6 @@ NAMED = 3  # scenarios that a claim names
 MAIN = 3  # figures on the first page of a paper
 MARKER = "<!-- the site puts the list here -->"
 COLOURS = ("#2e7d32", "#f9a825", "#c62828", "#9e9e9e")
-WIDE, HIGH = 120, 14
 STANDARD = {
     "level": (1.0 / yardsticks.LEVEL, yardsticks.LEVEL),
     "best": (yardsticks.BEST,),
@@ -186,26 +185,14 @@ def drawn(span: tuple[float, float, float], known: list[float], limits: list[flo
     scale = log10 if min(known) > 0.0 else float
     low, high = scale(min(known)), scale(max(known))
     x = [f"{4 + 112 * (scale(v) - low) / ((high - low) or 1.0):.1f}" for v in (*span, *limits)]
-    dashed = "".join(
-        f'<line x1="{v}" x2="{v}" y1="0" y2="14" stroke="#c62828" stroke-dasharray="2"/>'
-        for v in x[3:]
-    )
-    return (
-        f'<svg width="{WIDE}" height="{HIGH}" stroke="currentColor">{dashed}'
-        f'<line x1="{x[0]}" x2="{x[2]}" y1="7" y2="7"/>'
-        f'<circle cx="{x[1]}" cy="7" r="2.5" fill="currentColor"/></svg>'
-    )
+    return made.get_template("interval.svg").render(x=x[:3], limits=x[3:])
 
 
 def bar(group: str) -> str:
     """A bar of the verdicts of a paper."""
     total, *numbers, _ = counts(group)
-    start, rects = 0.0, ""
-    for number, verdict, colour in zip(numbers, VERDICTS, COLOURS, strict=True):
-        looks = f'x="{start:.1f}" width="{WIDE * number / total:.1f}" height="{HIGH}"'
-        rects += f'<rect {looks} fill="{colour}"><title>{number} {verdict}</title></rect>'
-        start += WIDE * number / total
-    return f'<svg width="{WIDE}" height="{HIGH}">{rects}</svg>'
+    looks = zip(numbers, VERDICTS, COLOURS, strict=True)
+    return made.get_template("bar.svg").render(total=total, looks=looks)
 
 
 made.filters |= {f.__name__: f for f in (paragraphs, where, figures)}
