@@ -162,12 +162,9 @@ class HeldCandidates:
         self.var = posterior.present.diagonal(points)
         if not count:
             return
-        columns = posterior.present.columns(
-            self._known, 0.5 * (posterior.box.low + posterior.box.high)
-        )
 
         def kept(part: slice) -> Array:
-            k = self._k[part, :count] = columns(points[part])
+            k = self._k[part, :count] = posterior.columns(points[part])
             return k
 
         posterior.predictor.moments(self.mean, self.var, kept)

@@ -4,7 +4,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from gpbandits_env.arrays import Array, Plain, State, finite_array, frozen, positive, share
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
 from gpbandits_env.gp.temporal import TemporalKernel, temporal_from_dict
 
@@ -20,7 +20,8 @@ class Model:
         noise_var: the variance of the noise, at least 0, in reward units squared.
         prior_mean: m, a number, or (n,) one for each arm.
         epsilon: the drift per unit of time, in [0, 1]; 0 for a static function.
-        temporal: another covariance in time, instead of epsilon.
+        temporal: another covariance in time, instead of epsilon; or one for each term of the
+            kernel (`TermsInTime`).
     Raises:
         InvalidInput: a number out of range, or both epsilon and a temporal kernel are given.
     Source: bogunovic2016, eqs. (3)-(4).
@@ -40,6 +41,8 @@ class Model:
             if self.epsilon:
                 raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
             object.__setattr__(self, "temporal", temporal_from_dict(self.temporal))
+            assert self.temporal is not None
+            terms(self.kernel, self.temporal)
         mean = finite_array(self.prior_mean, "prior_mean")
         object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
 
@@ -57,3 +60,20 @@ class Model:
     def from_dict(state: State) -> "Model":
         """The model that a dict of `to_dict` describes."""
         return Model(**state)
+
+
+def terms(kernel: Kernel, temporal: TemporalKernel) -> tuple[tuple[Kernel, TemporalKernel], ...]:
+    """The pairs of kernels whose products k_i(x, z) T_i(t, s) add up to the covariance.
+
+    Raises:
+        InvalidInput: the temporal kernel has several parts, and the kernel is not a sum of as many.
+    """
+    if len(temporal.parts) == 1:
+        return ((kernel, temporal.parts[0]),)
+    parts = kernel.parts if kernel.type_name == "sum" else (kernel,)
+    if len(parts) != len(temporal.parts):
+        raise InvalidInput(
+            f"the temporal kernel 'terms' has {len(temporal.parts)} kernels, one for each term of "
+            f"a sum in space, but the kernel in space is {shown(kernel)}"
+        )
+    return tuple(zip(parts, temporal.parts, strict=True))

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import ive
 
 from gpbandits_env import agents
-from gpbandits_env.domains import Box
-from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.gp.kernels import ConstantKernel, SquaredExponential
 from gpbandits_env.problem import Problem
 
 LOGARITHM = {"type": "log", "c1": 0.8, "c2": 4.0}
@@ -165,3 +165,34 @@ def test_thompson_sampling_draws_from_the_posterior(world):
     # Chi-squared with at most 11 degrees of freedom: above 37 with probability 1e-4.
     assert statistic < 37
     assert (both > 400).sum() >= 4
+
+
+@pytest.mark.parametrize("domain", [Arms.grid(40), Box([0.0], [1.0])], ids=["arms", "box"])
+def test_an_agent_that_knows_a_shift_of_all_points_replays(domain):
+    spec = {"type": "terms", "kernels": [{"type": "matern32", "lengthscale": 9.0}]}
+    spec["kernels"].append({"type": "markov", "epsilon": 0.3})
+    kernel, slow = SquaredExponential(0.2) + ConstantKernel(2.0), IN_TIME["matern32"][1]
+    problem = Problem(domain, kernel, 0.025)
+    agent = agents.make("gp-ucb", problem, seed=0, temporal=spec, beta=LOGARITHM)
+    grid = domain.coordinates[:, 0] if domain.finite else np.linspace(0.0, 1.0, 2001)
+
+    def prior(x, t, z, s):
+        return np.exp(-0.5 * (lag(x, z) / 0.2) ** 2) * slow(t, s) + 2.0 * 0.7 ** (0.5 * lag(t, s))
+
+    seen, rewards, times = np.empty(0), np.empty(0), np.empty(0)
+    for t in range(1, 21):
+        at = agent.ask()[0]
+        point = grid[at] if domain.finite else at[0]
+        x, now = np.concatenate([[point], grid]), np.array([t - 1.0])
+        cross = prior(seen, times, x, now)
+        noisy = prior(seen, times, seen, times) + 0.025 * np.eye(len(seen))
+        solved = np.linalg.solve(noisy, cross)
+        score = ucb(t, solved.T @ rewards, 3.0 - (cross * solved).sum(axis=0), None)
+        assert score[0] >= score[1:].max() - 1e-6
+        reward = float(np.sin(6.0 * point) + 2.0 * np.cos(1.7 * t))
+        agent.tell([at], [reward])
+        seen, rewards, times = (
+            np.append(seen, point),
+            np.append(rewards, reward),
+            np.append(times, now),
+        )

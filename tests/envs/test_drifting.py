@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import GPBanditsError, InvalidInput
-from gpbandits_env.gp.kernels import Matern32, Matern52, SquaredExponential
-from gpbandits_env.rewards.drift import Drift
-from gpbandits_env.rewards.functions import MOTIONS, TEST_FUNCTIONS, Motion
+from gpbandits_env.gp.kernels import ConstantKernel, Matern32, Matern52, SquaredExponential
+from gpbandits_env.gp.temporal import MarkovTime, Matern32Time, TermsInTime
+from gpbandits_env.rewards.drift import Drift, TemporalDrift
+from gpbandits_env.rewards.functions import (
+    MOTIONS,
+    TEST_FUNCTIONS,
+    DriftProcess,
+    Motion,
+    gp_on,
+)
 
 SAMPLERS = [
     ({"grid": [4, 3], "kernel": {"type": "se", "lengthscale": 0.5}, "sampler": s}, s)
@@ -251,3 +258,43 @@ def test_agents_know_the_temporal_kernel_of_the_drift():
     assert np.abs(rows[12] - rows[0]).max() < np.abs(rows[6] - rows[0]).max()
     told = gym.make("gpbandits/Drifting-v0", grid=20, drift=drift, epsilon=0.1).unwrapped.problem
     assert (told.epsilon, told.temporal) == (0.1, None)
+
+
+@pytest.mark.parametrize("domain", [Arms.grid(4), Box([0.0], [1.0])], ids=["arms", "box"])
+def test_each_term_in_space_has_a_path_of_its_own(domain):
+    """A slow function and a fast shift that all points share, against the covariance."""
+    kernel = SquaredExponential(0.4) + ConstantKernel(0.5)
+    slow, fast = Matern32Time(6.0), MarkovTime(0.4)
+    process = DriftProcess(gp_on(domain, kernel), TemporalDrift(TermsInTime((slow, fast))))
+    assert process.drift.keeps_marginal
+    points = np.linspace(0.0, 1.0, 4)[:, None]
+    rng, rows = np.random.default_rng(0), []
+    for _ in range(2500 if domain.finite else 400):
+        path = process.begin(rng)
+        at = [path.function(np.arange(4) if domain.finite else points)]
+        for dt in (1.0, 2.5):
+            path.advance(dt)
+            at.append(path.function(np.arange(4) if domain.finite else points))
+        rows.append(np.concatenate(at))
+    times = np.array([0.0, 1.0, 3.5])
+    expected = np.kron(slow(times, times), SquaredExponential(0.4)(points))
+    expected += np.kron(fast(times, times), np.full((4, 4), 0.5))
+    var = expected.diagonal()
+    spread = np.sqrt((np.outer(var, var) + expected**2) / len(rows))
+    assert (np.abs(np.cov(np.array(rows).T) - expected) <= 5.0 * spread).all()
+
+
+def test_a_shift_of_all_arms_is_known_to_agents_and_no_part_of_a_blend():
+    terms = {"type": "terms", "kernels": [{"type": "static"}, {"type": "markov", "epsilon": 0.3}]}
+    kernel = {"type": "sum", "terms": [{"type": "se", "lengthscale": 0.3}, {"type": "constant"}]}
+    drift = {"type": "temporal", "kernel": terms}
+    env = gym.make("gpbandits/Drifting-v0", grid=20, kernel=kernel, drift=drift)
+    assert env.unwrapped.problem.temporal.to_dict() == terms
+    rows = functions(env, 4, 20)
+    assert np.ptp(np.diff(rows, axis=0), axis=1).max() < 1e-9 < np.abs(np.diff(rows, axis=0)).min()
+    with pytest.raises(InvalidInput, match="one for each term of a sum"):
+        gym.make("gpbandits/Drifting-v0", grid=20, drift=drift)
+    blend = {"type": "blend", "drifts": [drift, {"type": "markov", "epsilon": 0.1}]}
+    env = gym.make("gpbandits/Drifting-v0", grid=20, kernel=kernel, drift=blend)
+    with pytest.raises(InvalidInput, match="not a part of another"):
+        env.reset(seed=0)

@@ -80,6 +80,21 @@ class SumColumns(Columns):
 
 
 @dataclass(frozen=True, eq=False)
+class ScaledColumns(Columns):
+    """Each column times a number of its own, (m,)."""
+
+    columns: Columns
+    factors: Array
+
+    def __call__(self, x: Array) -> Array:
+        return self.columns(x) * self.factors
+
+    def pull(self, x: Array) -> tuple[Array, Pulled]:
+        values, pulled = self.columns.pull(x)
+        return values * self.factors, lambda weights: pulled(weights * self.factors)
+
+
+@dataclass(frozen=True, eq=False)
 class ProductColumns(Columns):
     """The product of several columns on the same points."""
 

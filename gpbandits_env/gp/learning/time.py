@@ -107,6 +107,10 @@ class TimeFit:
     """
 
     def __init__(self, model: Model, data: Sequence[Series], learn: Collection[str]) -> None:
+        if model.temporal is not None and len(model.temporal.parts) > 1:
+            raise InvalidInput(
+                "the temporal kernel 'terms' is learned from Observations, not series"
+            )
         if model.temporal is None or model.noise_var <= 0.0:
             raise InvalidInput(
                 "learning a temporal kernel needs a model with a temporal kernel and a noise_var "

@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable
 from copy import copy
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, State, finite_array, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.kernels.columns import Columns
+from gpbandits_env.gp.kernels import Kernel, Sum
+from gpbandits_env.gp.kernels.columns import Columns, ScaledColumns, SumColumns
 from gpbandits_env.gp.linalg import cholesky
+from gpbandits_env.gp.model import terms
 from gpbandits_env.gp.posterior.paths import Paths, seen_by
 from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.whitening import (
@@ -27,7 +28,12 @@ from gpbandits_env.gp.posterior.whitening import (
     pieces,
     root,
 )
-from gpbandits_env.gp.samplers import BoxSampler, FourierFeatures, exact_features
+from gpbandits_env.gp.samplers import (
+    BoxSampler,
+    FourierFeatures,
+    exact_features,
+    joined_features,
+)
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, log_decay
 from gpbandits_env.gp.threads import OneThread
 
@@ -43,7 +49,7 @@ FEWEST_DROPPED, PART_DROPPED = 32, 0.25
 # one unit the correlation is 1/e.
 UNIT_DECAY = MarkovTime(-math.expm1(-2.0))
 # Results that are valid until the state changes.
-WORKED_OUT = ("predictor", "present", "_columns")
+WORKED_OUT = ("predictor", "present", "columns")
 # Up to this many points, a joint draw always factorizes the covariance.
 FEW_POINTS = 128
 
@@ -65,7 +71,8 @@ class BoxPosterior(Posterior):
         kernel: the prior covariance.
         noise_var: the variance of the noise on a reward, at least 0.
         prior_mean: a number.
-        temporal: the covariance in time, if it is not that of the epsilon of `advance`.
+        temporal: the covariance in time, if it is not that of the epsilon of `advance`. With a
+            `TermsInTime`, the kernel is a sum, and each term has its own.
 
     Attributes:
         box: the domain.
@@ -101,9 +108,10 @@ class BoxPosterior(Posterior):
         corners = np.stack([box.low, box.high, farthest])
         kernel.check_points(corners)
         self.temporal, self._in_time = temporal, temporal or UNIT_DECAY
+        self._terms = terms(kernel, self._in_time)
         if not self._in_time.stationary:
             kernel.scaled(1.0)  # an error that a later time would raise
-        self._top = float(kernel.diagonal(corners).max())
+        self._corners = corners
         self._data, self._whitening = BoxData(box.dim), Whitening()
         self.version = 0
         self.forget()
@@ -131,10 +139,11 @@ class BoxPosterior(Posterior):
     @cached_property
     def present(self) -> Kernel:
         """The prior covariance among points at the present time; valid until the state changes."""
-        spread = self._spread
-        return (
-            self.kernel if math.isclose(spread, 1.0, rel_tol=1e-12) else self.kernel.scaled(spread)
-        )
+        parts = [
+            kernel if math.isclose(spread, 1.0, rel_tol=1e-12) else kernel.scaled(spread)
+            for (kernel, _), spread in zip(self._terms, self._spreads(), strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else Sum(tuple(parts))
 
     def hallucinate(self, points: ArrayLike) -> None:
         x = self.box.check(points)
@@ -157,7 +166,7 @@ class BoxPosterior(Posterior):
         """
         x = self._checked(points)
         mean, var = np.full(len(x), self.prior_mean), self.present.diagonal(x)
-        self.predictor.moments(mean, var, lambda part: self._columns(x[part]))
+        self.predictor.moments(mean, var, lambda part: self.columns(x[part]))
         return mean, var
 
     def gradients(self, points: ArrayLike) -> tuple[Array, Array, Array, Array]:
@@ -171,7 +180,7 @@ class BoxPosterior(Posterior):
         x = self._checked(points)
         mean, var = np.full(len(x), self.prior_mean), self.present.diagonal(x)
         prior = mean, var, np.zeros(x.shape), self.present.diagonal_gradient(x)
-        return self.predictor.gradients(prior, lambda part: self._columns.pull(x[part]))
+        return self.predictor.gradients(prior, lambda part: self.columns.pull(x[part]))
 
     def mean_at(self, points: ArrayLike) -> Array:
         """The posterior mean without the variance, (n,), O(n t d)."""
@@ -180,7 +189,7 @@ class BoxPosterior(Posterior):
         if self._data.count:
             with OneThread():
                 for part in pieces(len(x), self._data.count):
-                    mean[part] += self._columns(x[part]) @ self.predictor.alpha
+                    mean[part] += self.columns(x[part]) @ self.predictor.alpha
         return mean
 
     def mean_gradient(self, points: ArrayLike) -> tuple[Array, Array]:
@@ -194,7 +203,7 @@ class BoxPosterior(Posterior):
         if self._data.count:
             with OneThread():
                 for part in pieces(len(x), self._data.count):
-                    k, pulled = self._columns.pull(x[part])
+                    k, pulled = self.columns.pull(x[part])
                     mean[part] += k @ self.predictor.alpha
                     slope[part] += pulled(self.predictor.alpha)
         return mean, slope
@@ -204,7 +213,7 @@ class BoxPosterior(Posterior):
 
     def mean_at_observed(self) -> Array:
         """The present posterior means at the observed points, (t,); O(t) without drift."""
-        if self.jitter or self._decay() is not None:
+        if self.jitter or self.temporal is not None or self._decay() is not None:
             return self.mean_at(self.observed)
         # m + K alpha, and (K + s^2 I) alpha = y - m.
         n = self._n_observed
@@ -230,8 +239,8 @@ class BoxPosterior(Posterior):
         Args:
             rng: the generator.
             size: the number of functions.
-            features: features made for this box and kernel, or the number of random features, an
-                even number, which is used if there are no exact ones.
+            features: features made for this box and kernel, or the number of random features of
+                each term, an even number, which is used if there are no exact ones.
             scale: the factor of the difference between a function and the posterior mean.
         Raises:
             InvalidInput: the kernel has neither exact features nor a known spectral density.
@@ -241,28 +250,28 @@ class BoxPosterior(Posterior):
             if isinstance(features, BoxSampler):
                 basis = features
             else:
-                dim = self.box.dim
-                basis = self._exact_features or FourierFeatures(self.kernel, dim, features, rng)
+                basis = self._exact_features or self._random_features(features, rng)
             xi = rng.standard_normal((size, basis.rank))
-            xi *= math.sqrt(self._spread)
+            each = basis.split(xi)
+            for own, spread in zip(each, self._spreads(), strict=True):
+                own *= math.sqrt(spread)
             if not n:
                 return Paths(self.prior_mean, basis, scale * xi, None, np.zeros((size, 0)))
-            points, decay, drift = data.points[:n].copy(), self._decay(), None
-            if decay is not None:
-                decay, stamps = decay[:n], data.stamps[:n]
-                left = self._in_time(stamps, stamps) - self._spread * np.outer(decay, decay)
-                drift = decay, left
-            seen = seen_by(rng, basis.features(points), xi, data.noise[:n], drift)
+            points, decay = data.points[:n].copy(), self._decay()
+            noise, seen = data.noise[:n], np.zeros((size, n))
+            for part, own, drift in zip(basis.parts, each, self._drifts(n), strict=True):
+                seen += seen_by(rng, part.features(points), own, noise, drift)
+                noise = np.zeros(n)  # only once
             white = self._whitening.matrix[:n, :n]
             weights = ((data.rewards[:n] - self.prior_mean - scale * seen) @ white.T) @ white
             if decay is not None:
-                weights *= decay
-            return Paths(self.prior_mean, basis, scale * xi, self._kernel_at(points), weights)
+                weights *= decay[:n]
+            return Paths(self.prior_mean, basis, scale * xi, self._columns_of(points), weights)
 
     def check_paths(self) -> None:
         """Raise the InvalidInput of `paths` if it cannot draw functions."""
         if self._exact_features is None:
-            self.kernel.frequencies(np.random.default_rng(0), 1, self.box.dim)
+            self._random_features(2, np.random.default_rng(0))
 
     def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
         """Exact joint draws of f at x (n, d) given the data, (size, n).
@@ -299,21 +308,38 @@ class BoxPosterior(Posterior):
 
     @cached_property
     def _exact_features(self) -> BoxSampler | None:
-        return exact_features(self.box, self.kernel)
+        made = [exact_features(self.box, kernel) for kernel, _ in self._terms]
+        return joined_features([part for part in made if part]) if all(made) else None
+
+    def _random_features(self, count: int, rng: np.random.Generator) -> BoxSampler:
+        dim = self.box.dim
+        made = [FourierFeatures(kernel, dim, count, rng) for kernel, _ in self._terms]
+        return joined_features(made)
 
     @cached_property
-    def _columns(self) -> Columns:
-        return self._kernel_at(self._data.points)
+    def columns(self) -> Columns:
+        """The covariances of the present function with the data, up to a common decay.
 
-    def _kernel_at(self, points: Array) -> Columns:
-        return self.present.columns(points, 0.5 * (self.box.low + self.box.high))
+        They are valid until the state changes.
+        """
+        return self._columns_of(self._data.points)
+
+    def _columns_of(self, points: Array) -> Columns:
+        """The columns of the first data, whose points these are."""
+        centre = 0.5 * (self.box.low + self.box.high)
+        if len(self._terms) == 1:
+            return self.present.columns(points, centre)
+        pairs = zip(self.present.parts, self._fades(), strict=True)
+        return SumColumns(
+            [ScaledColumns(k.columns(points, centre), fade[: len(points)]) for k, fade in pairs]
+        )
 
     def _residual(self, x: Array, n: int) -> tuple[Array, Array]:
         """The covariance (k, k) at points given the first n data, and the products W k, (k, n)."""
         covariance, v = self.present(x, x), np.zeros((len(x), 0))
         if n:
             with OneThread():
-                v = self._columns(x)[:, :n] @ self.predictor.white[:n, :n].T
+                v = self.columns(x)[:, :n] @ self.predictor.white[:n, :n].T
                 covariance -= v @ v.T
         return 0.5 * (covariance + covariance.T), v
 
@@ -353,7 +379,7 @@ class BoxPosterior(Posterior):
                 part = slice(start, start + BLOCK)
                 cross = np.zeros((len(x[part]), 0))
                 if data.count:
-                    cross, decay = self._columns(x[part]), self._decay()
+                    cross, decay = self.columns(x[part]), self._decay()
                     if decay is not None:
                         cross *= decay
                 data.extend(x[part], 0.0 if rewards is None else rewards[part], own[part])
@@ -392,7 +418,7 @@ class BoxPosterior(Posterior):
         """
         data = self._data
         points, stamps, noise = data.points[:count], data.stamps[:count], data.noise[:count]
-        gram = self.kernel(points) * self._in_time(stamps, stamps)
+        gram = self._covariances(points, points, stamps, stamps)
         gram.flat[:: count + 1] += np.maximum(noise, self._least_noise)
         lower, jitter = cholesky(gram, "the covariance of the observed points")
         white = np.tril(np.linalg.inv(lower))
@@ -410,8 +436,9 @@ class BoxPosterior(Posterior):
         with OneThread():
             for start in range(0, data.count, BLOCK):
                 part = slice(start, min(start + BLOCK, data.count))
-                cross = self.kernel(data.points[part], data.points[: part.stop])
-                cross *= self._in_time(data.stamps[part], data.stamps[: part.stop])
+                upto, stamps = slice(part.stop), data.stamps
+                own = data.points[part], data.points[upto], stamps[part], stamps[upto]
+                cross = self._covariances(*own)
                 self._grow(cross[:, :start], cross[:, start:])
 
     def drift(self, epsilon: float, dt: float) -> None:
@@ -443,23 +470,45 @@ class BoxPosterior(Posterior):
             return True
         return False
 
-    @property
-    def _spread(self) -> float:
-        """The factor of the prior variance at the present time."""
-        return 1.0 if self.temporal is None else self.temporal.spread(self._data.clock)
+    def _covariances(self, x: Array, z: Array, t: Array, s: Array) -> Array:
+        """The prior covariances of points x at times t with points z at times s, (k, m)."""
+        return reduce(np.add, [kernel(x, z) * in_time(t, s) for kernel, in_time in self._terms])
+
+    def _spreads(self) -> list[float]:
+        """The factors of the prior variances of the terms at the present time."""
+        if self.temporal is None:
+            return [1.0]
+        return [in_time.spread(self._data.clock) for _, in_time in self._terms]
+
+    def _fades(self) -> list[Array]:
+        """For each term the covariance of the data's times with the present, over its variance."""
+        now, pairs = np.array([self._data.clock]), zip(self._terms, self._spreads(), strict=True)
+        return [in_time(now, self._data.stamps)[0] / spread for (_, in_time), spread in pairs]
+
+    def _drifts(self, n: int) -> list[tuple[Array, Array] | None]:
+        """For each term what `seen_by` needs of the times of the first data."""
+        if self.temporal is None and self._decay() is None:
+            return [None]
+        found: list[tuple[Array, Array] | None] = []
+        stamps, spreads = self._data.stamps[:n], self._spreads()
+        for (_, in_time), spread, fade in zip(self._terms, spreads, self._fades(), strict=True):
+            left = in_time(stamps, stamps) - spread * np.outer(fade[:n], fade[:n])
+            found.append((fade[:n], left))
+        return found
 
     @property
     def _least_noise(self) -> float:
-        return max(LEAST_NOISE * self._spread * self._top, np.finfo(float).tiny)
+        top = float(self.present.diagonal(self._corners).max())
+        return max(LEAST_NOISE * top, np.finfo(float).tiny)
 
     def _decay(self) -> Array | None:
-        """The covariance of each point's time with the present over its variance; None for 1."""
+        """The common decay of the covariances with the data, (t,); None for 1."""
         data = self._data
         # The first point is the oldest.
-        if not data.count or (self.temporal is None and data.stamps[0] == data.clock):
+        still = self.temporal is None and data.count and data.stamps[0] == data.clock
+        if not data.count or still or len(self._terms) > 1:
             return None
-        now = np.array([data.clock])
-        return self._in_time(now, data.stamps)[0] / self._spread
+        return self._fades()[0]
 
     def _drop(self) -> None:
         """Drop all points."""

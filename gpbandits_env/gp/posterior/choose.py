@@ -10,6 +10,7 @@ from gpbandits_env.arrays import Plain, Settings, positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.model import terms
 from gpbandits_env.gp.posterior.arms import ArmPosterior
 from gpbandits_env.gp.posterior.box import BoxPosterior
 from gpbandits_env.gp.posterior.coefficients import Coefficients
@@ -204,15 +205,20 @@ def _states(
             )
         temporal = StaticTime()
     assert temporal is not None
-    size = temporal.states
-    rank = min(arms.size, MOST_STATES // size)
+    size, parts = temporal.states, terms(kernel, temporal)
     exact = max(_tolerance(arms, kernel, noise_var), SMALLEST_TOLERANCE)
-    factor = None
-    for tolerance in (exact, *OMITTED) if rank else ():
-        factor = factor_for(arms, kernel, rank, tolerance)
-        if factor is not None:
+    factors: list[Factor] = []
+    for tolerance in (exact, *OMITTED):
+        made = [
+            factor_for(arms, own, min(arms.size, MOST_STATES // part.states), tolerance)
+            for own, part in parts
+        ]
+        factors = [factor for factor in made if factor is not None]
+        width = sum(f.rank * p.states for f, p in zip(factors, temporal.parts, strict=False))
+        if len(factors) == len(parts) and width <= MOST_STATES:
             break
-    if factor is None:
+    else:
+        rank = MOST_STATES // size
         raise InvalidInput(
             f"the temporal kernel {temporal.type_name!r} has {size} states, and the kernel "
             f"{kernel.type_name!r} has a numerical rank above {rank} on these {arms.size} arms: a "
@@ -222,13 +228,13 @@ def _states(
     if tolerance > exact:
         warnings.warn(
             f"the kernel {kernel.type_name!r} on {arms.size} arms is too rough for an exact filter "
-            f"with {size} temporal states: one of rank {factor.rank} is used, without up to "
-            f"{100.0 * tolerance:g}% of the prior variance of an arm",
+            f"with {size} temporal states: one of rank {sum(f.rank for f in factors)} is used, "
+            f"without up to {100.0 * tolerance:g}% of the prior variance of an arm",
             stacklevel=2,
         )
     if discount != 1.0:
-        return DiscountedCoefficients(factor, discount)
-    return TemporalStates(factor, temporal)
+        return DiscountedCoefficients(factors[0], discount)
+    return TemporalStates(factors, temporal)
 
 
 def _tolerance(arms: Arms, kernel: Kernel, noise_var: float) -> float:

@@ -39,7 +39,7 @@ class DiscountedCoefficients(TemporalStates):
 
     def __init__(self, factor: Factor, discount: float) -> None:
         self._discount = discount
-        super().__init__(factor, StaticTime())
+        super().__init__([factor], StaticTime())
 
     def evolve(self, epsilon: float, dt: float) -> tuple[Array, Array]:
         with OneThread():

@@ -1,23 +1,44 @@
 """The state of a function that moves in time: temporal states times white coefficients.
 
 With f_t = F u_t and u_t = sum_i h_t[i] z_i, where z_1, ..., z_n are vectors of r coefficients that
-move as the states of a temporal kernel, the posterior is a Kalman filter on n r numbers.
+move as the states of a temporal kernel, the posterior is a Kalman filter on n r numbers. A sum over
+space and time is f_t = F_1 u_t + F_2 v_t + ..., where each term has states of its own: F and u are
+joined, and so are the states.
 Observations of one time are rows, as in `Coefficients`; they are folded into the covariance when
 time passes.
 """
 
+from collections.abc import Sequence
+from functools import reduce
+from typing import NamedTuple
+
 import numpy as np
+from scipy.linalg import block_diag
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.whitening import root
-from gpbandits_env.gp.samplers import Factor
+from gpbandits_env.gp.samplers import Factor, MatrixFactor
 from gpbandits_env.gp.temporal import TemporalKernel, decay
 from gpbandits_env.gp.threads import OneThread
 
 # So many rows of one time are kept before they are folded; a round has few.
 FOLD_EVERY = 64
 STRIP = 256
+
+
+class _Part(NamedTuple):
+    """A term: its kernel in time, its part of the state, its numbers of states and coefficients."""
+
+    temporal: TemporalKernel
+    own: slice
+    size: int
+    rank: int
+    largest: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.size, self.rank
 
 
 class TemporalStates(Representation):
@@ -28,30 +49,39 @@ class TemporalStates(Representation):
     (Matern), a round costs O(n (n r)^2).
 
     Args:
-        factor: F, with K(arms, arms) = F F^T.
-        temporal: the kernel in time.
+        factors: the F of each term, with K(arms, arms) = F F^T; most models have one.
+        temporal: the kernel in time, whose parts are those of the terms.
     Source: Hartikainen and Sarkka (2010), Section 3.
     """
 
     name = "states"
     DECAYED = 0.0
 
-    def __init__(self, factor: Factor, temporal: TemporalKernel) -> None:
-        size, rank = temporal.states, factor.rank
-        norms = factor.squared_norms()
-        super().__init__(size * rank, temporal.spread(0.0) * norms)
-        self._largest = float(norms.max())
-        self.factor, self.temporal, self.due = factor, temporal, FOLD_EVERY
-        self._shape = size, rank
+    def __init__(self, factors: Sequence[Factor], temporal: TemporalKernel) -> None:
+        self._parts, width, prior_vars = list[_Part](), 0, list[Array]()
+        for factor, part in zip(factors, temporal.parts, strict=True):
+            size, rank, norms = part.states, factor.rank, factor.squared_norms()
+            own = slice(width, width := width + size * rank)
+            prior_vars.append(part.spread(0.0) * norms)
+            self._parts.append(_Part(part, own, size, rank, float(norms.max())))
+        super().__init__(width, reduce(np.add, prior_vars))
+        joined = factors[0]
+        if len(factors) > 1:
+            arms = np.arange(joined.size)
+            joined = MatrixFactor(
+                np.hstack([factor.rows(arms) for factor in factors]),
+                sum(factor.error for factor in factors),
+            )
+        self.factor, self.temporal, self.due = joined, temporal, FOLD_EVERY
         self._states, self._state_covariance = np.zeros(self.width), np.empty((self.width,) * 2)
         # The rows as coefficients of the present function, (rank,) each.
         self._present: list[Array] = []
-        self._step: tuple[tuple[float, float], Array, Array] | None = None
+        self._step: tuple[tuple[float, float], list[tuple[Array, Array]]] | None = None
         self.clear()
 
     def level(self, dt: float) -> float:
         """The largest prior variance after an elapsed time; that of a random walk has no limit."""
-        return self.temporal.spread(self.clock + dt) * self._largest
+        return sum(p.temporal.spread(self.clock + dt) * p.largest for p in self._parts)
 
     def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
         features = self.factor.row(arm)
@@ -83,13 +113,15 @@ class TemporalStates(Representation):
         """
         with OneThread():
             self._fold()
-            size, rank = self._shape
-            carry, noise = self._transition(epsilon, dt)
-            self._states = (carry @ self._states.reshape(size, rank)).ravel()
-            self._carry(carry)
-            # A view of the diagonals of the blocks, one block per pair of temporal states.
-            blocks = np.einsum("prqr->pqr", self._state_covariance.reshape(size, rank, size, rank))
-            blocks += noise[:, :, None]
+            steps = self._transitions(epsilon, dt)
+            self._carry([carry for carry, _ in steps])
+            for part, (carry, noise) in zip(self._parts, steps, strict=True):
+                states = self._states[part.own].reshape(part.shape)
+                self._states[part.own] = (carry @ states).ravel()
+                # A view of the diagonals of the blocks, one block per pair of temporal states.
+                own = self._state_covariance[part.own, part.own]
+                blocks = np.einsum("prqr->pqr", own.reshape(*part.shape, *part.shape))
+                blocks += noise[:, :, None]
             self.clock += dt
             self._look()
             return self._moments()
@@ -109,11 +141,11 @@ class TemporalStates(Representation):
         self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
     ) -> Array:
         if self._root is None:
-            covariance = np.tensordot(self._cross.reshape(-1, *self._shape), self._row, (1, 0))
+            covariance = self._all_now(self._cross)
             for row in self._present[:kept]:
                 covariance -= np.outer(row, row)
             self._root = root(0.5 * (covariance + covariance.T))
-        return self.factor(rng.standard_normal((size, self._shape[1])) @ self._root.T)
+        return self.factor(rng.standard_normal((size, self.factor.rank)) @ self._root.T)
 
     def truncate(self, count: int) -> None:
         super().truncate(count)
@@ -123,22 +155,35 @@ class TemporalStates(Representation):
         self._clear_rows()
         self.clock = 0.0
         self._states[:] = 0.0
-        prior = self.temporal.covariance(0.0)
-        self._state_covariance[:] = np.kron(prior, np.eye(self.factor.rank))
+        self._state_covariance[:] = block_diag(
+            *(np.kron(part.temporal.covariance(0.0), np.eye(part.rank)) for part in self._parts)
+        )
         self._look()
 
-    def _transition(self, epsilon: float, dt: float) -> tuple[Array, Array]:
-        """The transition and the covariance of its noise, for one vector of temporal states."""
+    def _transitions(self, epsilon: float, dt: float) -> list[tuple[Array, Array]]:
+        """Of each part the transition of its states, and the covariance of its noise."""
         if self._step is None or self._step[0] != (epsilon, dt) or not self.temporal.stationary:
-            carry = decay(epsilon, dt) * self.temporal.transition(dt)
-            noise = self.temporal.covariance(self.clock + dt)
-            noise = noise - carry @ self.temporal.covariance(self.clock) @ carry.T
-            self._step = (epsilon, dt), carry, 0.5 * (noise + noise.T)
-        return self._step[1:]
+            found = []
+            for temporal in self.temporal.parts:
+                carry = decay(epsilon, dt) * temporal.transition(dt)
+                noise = temporal.covariance(self.clock + dt)
+                noise = noise - carry @ temporal.covariance(self.clock) @ carry.T
+                found.append((carry, 0.5 * (noise + noise.T)))
+            self._step = (epsilon, dt), found
+        return self._step[1]
 
-    def _carry(self, carry: Array) -> None:
-        """Replace the covariance C by (carry x I) C (carry x I)^T; it stays symmetric."""
-        size, rank = self._shape
+    def _carry(self, carries: list[Array]) -> None:
+        """Replace the covariance C by A C A^T with A = carry x I, or the blocks of the parts."""
+        if len(carries) > 1:
+            for _ in range(2):
+                for part, carry in zip(self._parts, carries, strict=True):
+                    own = self._state_covariance[part.own]
+                    own[:] = (carry @ own.reshape(part.size, -1)).reshape(own.shape)
+                self._state_covariance[:] = self._state_covariance.T.copy()
+            self._state_covariance += self._state_covariance.T.copy()
+            self._state_covariance *= 0.5
+            return
+        (carry,), (size, rank) = carries, self._parts[0].shape
         covariance, factors = self._state_covariance, carry.diagonal()
         if np.count_nonzero(carry) == np.count_nonzero(factors):
             if np.ptp(factors) > 0.0:
@@ -154,19 +199,32 @@ class TemporalStates(Representation):
 
     def _look(self) -> None:
         """The row of the present time, and the covariance of u_t and the state, (r, n r)."""
-        self._row, self._root = self.temporal.row(self.clock), None
-        size, rank = self._shape
-        cross = self._row @ self._state_covariance.reshape(size, rank * self.width)
-        self._cross = cross.reshape(rank, self.width)
+        self._rows, self._root = [part.row(self.clock) for part in self.temporal.parts], None
+        cross = [
+            (row @ self._state_covariance[part.own].reshape(part.size, -1)).reshape(part.rank, -1)
+            for part, row in zip(self._parts, self._rows, strict=True)
+        ]
+        self._cross = cross[0] if len(cross) == 1 else np.concatenate(cross)
 
-    def _now(self, row: Array) -> Array:
+    def _now(self, vector: Array) -> Array:
         """A vector of the state's width as coefficients of the present function, (r,)."""
-        return self._row @ row.reshape(self._shape)
+        pairs = zip(self._parts, self._rows, strict=True)
+        found = [row @ vector[part.own].reshape(part.shape) for part, row in pairs]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _all_now(self, vectors: Array) -> Array:
+        """The same for vectors (k, width), (k, r)."""
+        pairs = zip(self._parts, self._rows, strict=True)
+        found = [
+            np.tensordot(vectors[:, part.own].reshape(-1, *part.shape), row, (1, 0))
+            for part, row in pairs
+        ]
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
     def _moments(self) -> tuple[Array, Array]:
         """The mean minus the prior mean and the variance at all arms, of folded data."""
         factor, n = self.factor, self.factor.size
-        covariance = np.tensordot(self._cross.reshape(-1, *self._shape), self._row, (1, 0))
+        covariance = self._all_now(self._cross)
         known, var = factor(covariance), np.empty(n)
         for start in range(0, n, STRIP):
             part = slice(start, min(start + STRIP, n))

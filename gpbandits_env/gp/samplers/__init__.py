@@ -2,6 +2,7 @@
 
 from gpbandits_env.gp.samplers.box import FourierFeatures as FourierFeatures
 from gpbandits_env.gp.samplers.box import ProductFeatures as ProductFeatures
+from gpbandits_env.gp.samplers.box import joined_features as joined_features
 from gpbandits_env.gp.samplers.choose import box_sampler_for as box_sampler_for
 from gpbandits_env.gp.samplers.choose import exact_features as exact_features
 from gpbandits_env.gp.samplers.choose import factor_for as factor_for

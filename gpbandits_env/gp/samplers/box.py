@@ -1,5 +1,6 @@
 """Draws in a box: random Fourier features, or exact products of one-dimensional features."""
 
+from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
@@ -152,6 +153,47 @@ class ProductFeatures(BoxSampler):
             for i, (axis, column) in enumerate(columns)
         ]
         return np.stack(by_axis, axis=2)
+
+
+class JoinedFeatures(BoxSampler):
+    """The features of a sum of independent functions, term after term.
+
+    Args:
+        parts: the features of each term.
+    """
+
+    def __init__(self, parts: Sequence[BoxSampler]) -> None:
+        self._parts, self.rank = tuple(parts), sum(part.rank for part in parts)
+        self.error = sum(part.error for part in parts)
+        self.fastest = np.max([part.fastest for part in parts], axis=0)
+        self._cuts = np.cumsum([part.rank for part in parts])[:-1]
+
+    @property
+    def parts(self) -> tuple[BoxSampler, ...]:
+        return self._parts
+
+    def split(self, xi: Array) -> list[Array]:
+        return np.split(xi, self._cuts, axis=-1)
+
+    def features(self, x: Array) -> Array:
+        return np.concatenate([part.features(x) for part in self.parts], axis=1)
+
+    def gradient(self, x: Array) -> Array:
+        return np.concatenate([part.gradient(x) for part in self.parts], axis=1)
+
+    def values(self, x: Array, xi: Array) -> Array:
+        pairs = zip(self.parts, self.split(xi), strict=True)
+        return reduce(np.add, [part.values(x, own) for part, own in pairs])
+
+    def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
+        pairs = zip(self.parts, self.split(xi), strict=True)
+        values, slopes = zip(*(part.pull(x, own) for part, own in pairs), strict=True)
+        return reduce(np.add, values), reduce(np.add, slopes)
+
+
+def joined_features(parts: Sequence[BoxSampler]) -> BoxSampler:
+    """The features of a sum; those of a single term are unchanged."""
+    return parts[0] if len(parts) == 1 else JoinedFeatures(parts)
 
 
 class _Axis:

@@ -99,6 +99,15 @@ class BoxSampler(ABC):
     error: float
     fastest: Array
 
+    @property
+    def parts(self) -> tuple["BoxSampler", ...]:
+        """The features of each of several independent functions; for most, these alone."""
+        return (self,)
+
+    def split(self, xi: Array) -> list[Array]:
+        """The coefficients (..., rank) of each part, as views."""
+        return [xi]
+
     @abstractmethod
     def features(self, x: Array) -> Array:
         """The features phi (n, rank) at points (n, d)."""

@@ -8,6 +8,7 @@ from gpbandits_env.gp.temporal.kinds import QuasiPeriodicTime as QuasiPeriodicTi
 from gpbandits_env.gp.temporal.kinds import StaticTime as StaticTime
 from gpbandits_env.gp.temporal.kinds import TemporalProduct as TemporalProduct
 from gpbandits_env.gp.temporal.kinds import TemporalSum as TemporalSum
+from gpbandits_env.gp.temporal.kinds import TermsInTime as TermsInTime
 from gpbandits_env.gp.temporal.kinds import WienerTime as WienerTime
 from gpbandits_env.gp.temporal.temporal_kernel import TEMPORAL as TEMPORAL
 from gpbandits_env.gp.temporal.temporal_kernel import TemporalKernel as TemporalKernel

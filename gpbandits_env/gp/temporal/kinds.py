@@ -283,9 +283,59 @@ class _Terms(TemporalKernel):
         return all(kernel.stationary for kernel in self.kernels)
 
 
+@dataclass(frozen=True)
+class _Joined(_Terms):
+    """Independent functions, whose states are joined."""
+
+    def transition(self, dt: float) -> Array:
+        return block_diag(*(kernel.transition(dt) for kernel in self.kernels))
+
+    def covariance(self, t: float) -> Array:
+        return block_diag(*(kernel.covariance(t) for kernel in self.kernels))
+
+
+@TEMPORAL.register("terms")
+@dataclass(frozen=True)
+class TermsInTime(_Joined):
+    r"""One temporal kernel for each term of the kernel in space, which is a sum.
+
+    .. math:: \mathrm{Cov}(f_t(x), f_s(z)) = \sum_i k_i(x, z) T_i(t, s)
+
+    With a constant term in space, all points share a shift that has a law of its own in time. It is
+    no function of two times; see `gp.model.terms`.
+
+    Args:
+        kernels: the temporal kernels, in the order of the terms.
+    Raises:
+        InvalidInput: there are fewer than two.
+    """
+
+    def __post_init__(self) -> None:
+        kernels = all_of(TemporalKernel, self.kernels, "kernels", "temporal kernels")
+        if len(kernels) < 2 or any(len(kernel.parts) > 1 for kernel in kernels):
+            raise InvalidInput(
+                "the temporal kernel 'terms' needs two or more kernels, and none of its own kind"
+            )
+        object.__setattr__(self, "kernels", kernels)
+        _check_states(sum(kernel.states for kernel in kernels))
+
+    @property
+    def parts(self) -> tuple[TemporalKernel, ...]:
+        return self.kernels
+
+    def __call__(self, t: Array, s: Array) -> Array:
+        raise InvalidInput(
+            "the temporal kernel 'terms' belongs to a kernel in space: each term has its own "
+            "covariance in time"
+        )
+
+    def row(self, t: float) -> Array:
+        return np.concatenate([kernel.row(t) for kernel in self.kernels])
+
+
 @TEMPORAL.register("sum")
 @dataclass(frozen=True)
-class TemporalSum(_Terms):
+class TemporalSum(_Joined):
     r"""A sum of independent functions: T = sum_i w_i T_i; the numbers of states add.
 
     Args:
@@ -311,12 +361,6 @@ class TemporalSum(_Terms):
     def __call__(self, t: Array, s: Array) -> Array:
         terms = zip(self.weights, self.kernels, strict=True)
         return np.sum([weight * kernel(t, s) for weight, kernel in terms], axis=0)
-
-    def transition(self, dt: float) -> Array:
-        return block_diag(*(kernel.transition(dt) for kernel in self.kernels))
-
-    def covariance(self, t: float) -> Array:
-        return block_diag(*(kernel.covariance(t) for kernel in self.kernels))
 
     def row(self, t: float) -> Array:
         terms = zip(self.weights, self.kernels, strict=True)

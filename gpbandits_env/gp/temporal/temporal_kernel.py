@@ -4,7 +4,8 @@ The covariance of a drifting function is that in space times that in time,
 
     Cov(f_t(x), f_s(z)) = k(x, z) T(t, s),
 
-where t and s are times in rounds, and round 1 is at time 0.
+where t and s are times in rounds, and round 1 is at time 0. With `TermsInTime` it is a sum of such
+products, one for each term of the kernel in space.
 """
 
 import math
@@ -55,6 +56,11 @@ class TemporalKernel(Parametric, ABC):
     def stationary(self) -> bool:
         """Whether T depends on t - s alone."""
         return True
+
+    @property
+    def parts(self) -> tuple["TemporalKernel", ...]:
+        """The kernels in time of the terms of the kernel in space; for most, itself alone."""
+        return (self,)
 
     @property
     def states(self) -> int:

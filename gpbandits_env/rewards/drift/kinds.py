@@ -216,7 +216,8 @@ class TemporalDrift(Drift):
     nothing after the start.
 
     Args:
-        kernel: T, a temporal kernel; round 1 is at time 0.
+        kernel: T, a temporal kernel; round 1 is at time 0. With `TermsInTime`, each term of the
+            kernel in space has a path of its own, and the function is their sum.
     Source: Hartikainen and Sarkka (2010); see `TemporalKernel`.
     """
 
@@ -224,10 +225,13 @@ class TemporalDrift(Drift):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", temporal_from_dict(self.kernel))
-        unit = self.kernel.stationary and abs(self.kernel.spread(0.0) - 1.0) <= 1e-12
-        object.__setattr__(self, "keeps_marginal", unit)
+        levels = [part.spread(0.0) for part in self.kernel.parts]
+        unit = self.kernel.stationary and np.abs(np.array(levels) - 1.0).max() <= 1e-12
+        object.__setattr__(self, "keeps_marginal", bool(unit))
 
     def start(self, fresh: Fresh) -> Memory:
+        if len(self.kernel.parts) > 1:
+            raise InvalidInput("a drift by 'terms' is a drift of its own, not a part of another")
         root = symmetric_root(self.kernel.covariance(0.0))
         return _mixed(root, fresh) or tuple(0.0 * fresh() for _ in root)  # the state may start at 0
 

@@ -1,15 +1,17 @@
 """Functions drawn from a Gaussian process, on arms and in a box, with their maxima."""
 
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, reduce
+from typing import TypeAlias
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, Points, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.samplers import BoxSampler, box_sampler_for, sampler_for
-from gpbandits_env.rewards.drift import Drift, Path
+from gpbandits_env.gp.model import terms
+from gpbandits_env.gp.samplers import BoxSampler, box_sampler_for, joined_features, sampler_for
+from gpbandits_env.rewards.drift import Drift, Path, TemporalDrift
 from gpbandits_env.rewards.functions.function import ArmFunction, Function
 from gpbandits_env.rewards.functions.maximum import BoxMaximum
 from gpbandits_env.rewards.functions.process import RewardPath, RewardProcess, StaticProcess
@@ -54,9 +56,16 @@ class GPOnArms(_GPDraws):
         """``size`` independent draws, as vectors linear in white noise: values (size, n)."""
         return self.sampler.draw(rng, size)
 
-    def function_of(self, vector: Array) -> ArmFunction:
-        """The function of a vector; weighted sums of vectors give weighted sums of functions."""
-        return ArmFunction(vector)
+    def function_of(self, *vectors: Array) -> ArmFunction:
+        """The function of a vector, or the sum of several.
+
+        Weighted sums of vectors give weighted sums of functions.
+        """
+        return ArmFunction(reduce(np.add, vectors))
+
+    def apart(self) -> "tuple[Draws, Sequence[Draws]]":
+        """These draws, and those of each term of the kernel, which is a sum."""
+        return self, [GPOnArms(self.domain, term) for term in self.kernel.parts]
 
 
 class BoxFunction(Function):
@@ -98,17 +107,23 @@ class GPOnBox(_GPDraws):
     Args:
         box: the domain.
         kernel: the covariance k.
-        sampler: "auto" or one of the box samplers' names.
+        sampler: "auto", one of the box samplers' names, or a sampler.
         features: the number of random features, if they are used.
     """
 
     def __init__(
-        self, box: Box, kernel: Kernel, sampler: str = "auto", features: int = 1024
+        self,
+        box: Box,
+        kernel: Kernel,
+        sampler: str | BoxSampler = "auto",
+        features: int = 1024,
     ) -> None:
         self.domain: Box = box
-        self.kernel = kernel
-        rng = stream("gpbandits_env", "features of a box")
-        self.sampler = box_sampler_for(box, kernel, sampler, features=features, rng=rng)
+        self.kernel, self._features = kernel, features
+        if isinstance(sampler, str):
+            rng = stream("gpbandits_env", "features of a box")
+            sampler = box_sampler_for(box, kernel, sampler, features=features, rng=rng)
+        self.sampler: BoxSampler = sampler
 
     @cached_property
     def maximum(self) -> BoxMaximum:
@@ -129,37 +144,62 @@ class GPOnBox(_GPDraws):
         """``size`` independent draws, as vectors linear in white noise: coefficients (size, r)."""
         return rng.standard_normal((size, self.sampler.rank))
 
-    def function_of(self, vector: Array) -> BoxFunction:
-        """The function of a vector, and its maximum. Cost: one search of the box."""
+    def function_of(self, *vectors: Array) -> BoxFunction:
+        """The function of the vectors of all terms, with its maximum; one search of the box."""
+        vector = vectors[0] if len(vectors) == 1 else np.concatenate(vectors)
         best, accuracy = self.maximum(vector)
         return BoxFunction(self.sampler, vector, best, accuracy)
+
+    def apart(self) -> "tuple[Draws, Sequence[Draws]]":
+        """The same draws by joined features, and those of each term of the kernel, a sum.
+
+        Raises:
+            InvalidInput: as `maximum`.
+        """
+        box, parts = self.domain, self.kernel.parts
+        terms = [GPOnBox(box, term, features=self._features) for term in parts]
+        joined = GPOnBox(box, self.kernel, joined_features([term.sampler for term in terms]))
+        _ = joined.maximum
+        return joined, terms
+
+
+Draws: TypeAlias = GPOnArms | GPOnBox
 
 
 class DriftPath(RewardPath):
     """A path of GP draws, as reward functions."""
 
-    def __init__(self, path: Path, read: Callable[[Array], Function]) -> None:
-        self._path, self._read = path, read
-        self.function = read(path.values)
+    def __init__(self, paths: Sequence[Path], read: Callable[..., Function]) -> None:
+        self._paths, self._read = paths, read
+        self.function = read(*(path.values for path in paths))
 
     def advance(self, dt: float = 1.0) -> None:
-        self.function = self._read(self._path.advance(dt))
+        self.function = self._read(*[path.advance(dt) for path in self._paths])
 
 
 class DriftProcess(RewardProcess):
     """GP draws that drift: on arms through their values, in a box through their coefficients.
 
-    Both are linear in white noise, so a drift applies to either and its law is exact.
+    Both are linear in white noise, so a drift applies to either and its law is exact. Under a
+    temporal drift by terms, each term of the kernel has a path of its own.
 
     Cost of a round: the draws of the drift, and in a box one search for the maximum.
     """
 
-    def __init__(self, draws: GPOnArms | GPOnBox, drift: Drift) -> None:
-        self.draws, self.drift = draws, drift
-        self.domain = draws.domain
+    def __init__(self, draws: Draws, drift: Drift) -> None:
+        self.drift, self.domain = drift, draws.domain
+        self.draws: Draws = draws
+        self._terms: list[tuple[Draws, Drift]] = [(draws, drift)]
+        if isinstance(drift, TemporalDrift) and len(drift.kernel.parts) > 1:
+            pairs = terms(draws.kernel, drift.kernel)
+            self.draws, each = draws.apart()
+            self._terms = [
+                (own, TemporalDrift(part)) for own, (_, part) in zip(each, pairs, strict=True)
+            ]
 
     def begin(self, rng: np.random.Generator) -> DriftPath:
-        return DriftPath(Path(self.drift, self.draws.vectors, rng), self.draws.function_of)
+        paths = [Path(drift, draws.vectors, rng) for draws, drift in self._terms]
+        return DriftPath(paths, self.draws.function_of)
 
     def bounds(self) -> tuple[float, float]:
         """The bounds of a draw, or wide bounds if the drift does not keep the marginal law."""

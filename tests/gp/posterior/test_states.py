@@ -7,7 +7,7 @@ import pytest
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.kernels import Empirical, Matern32, SquaredExponential
+from gpbandits_env.gp.kernels import ConstantKernel, Empirical, Matern32, SquaredExponential
 from gpbandits_env.gp.posterior import choose, posterior_for, posterior_on
 from gpbandits_env.gp.temporal import (
     MarkovTime,
@@ -18,6 +18,7 @@ from gpbandits_env.gp.temporal import (
     StaticTime,
     TemporalProduct,
     TemporalSum,
+    TermsInTime,
     WienerTime,
 )
 
@@ -35,6 +36,9 @@ TEMPORAL = {
     "mixed": TemporalSum(
         (TemporalProduct((WienerTime(0.05), SEASON)), Matern52Time(4.0)), (0.5, 1)
     ),
+    # One kernel in time for each term in space, of which the second is a constant.
+    "common shift": TermsInTime((Matern32Time(25.0), MarkovTime(0.3))),
+    "walking shift": TermsInTime((SEASON, WienerTime(0.1))),
 }
 READINGS = np.random.default_rng(5).standard_normal((40, 12))
 SPACES = {
@@ -50,7 +54,10 @@ class Dense:
     """The formula in the data, with numpy.linalg alone; epsilon is a further Markov factor."""
 
     def __init__(self, arms, kernel, temporal, prior_mean):
-        self.space, self.temporal, self.prior_mean = kernel(arms.coordinates), temporal, prior_mean
+        both = isinstance(temporal, TermsInTime)
+        pairs = zip(kernel.terms, temporal.kernels, strict=True) if both else [(kernel, temporal)]
+        self.terms = [(own(arms.coordinates), in_time) for own, in_time in pairs]
+        self.prior_mean = prior_mean
         self.arms, self.rewards, self.times, self.ages = [], [], [], []
         self.now, self.age = 0.0, 0.0
 
@@ -69,13 +76,15 @@ class Dense:
         times = np.array([*self.times, *[self.now] * len(extra)])
         ages = np.array([*self.ages, *[self.age] * len(extra)])
         now = np.array([self.now])
-        prior = self.space * self.temporal(now, now)
+        prior = sum(space * temporal(now, now) for space, temporal in self.terms)
         if not len(seen):
             return self.prior_mean, prior
-        decay = self.temporal(times, times) * np.exp(-np.abs(ages[:, None] - ages))
-        gram = self.space[np.ix_(seen, seen)] * decay + NOISE * np.eye(len(seen))
-        fade = self.temporal(times, now) * np.exp(ages - self.age)[:, None]
-        cross = self.space[seen] * fade
+        gram = sum(
+            space[np.ix_(seen, seen)] * temporal(times, times) for space, temporal in self.terms
+        )
+        gram = gram * np.exp(-np.abs(ages[:, None] - ages)) + NOISE * np.eye(len(seen))
+        cross = sum(space[seen] * temporal(times, now) for space, temporal in self.terms)
+        cross = cross * np.exp(ages - self.age)[:, None]
         k = len(self.arms)
         gap = np.array(self.rewards) - self.prior_mean[seen[:k]]
         mean = self.prior_mean + cross[:k].T @ np.linalg.solve(gram[:k, :k], gap)
@@ -85,6 +94,8 @@ class Dense:
 def pair(space, temporal):
     arms, kernel = SPACES[space]
     mean = np.random.default_rng(1).standard_normal(arms.size)
+    if isinstance(temporal, TermsInTime):
+        kernel = kernel + ConstantKernel(0.8)
     return posterior_on(arms, kernel, NOISE, mean, temporal=temporal), Dense(
         arms, kernel, temporal, mean
     )
@@ -130,7 +141,7 @@ def test_it_is_the_dense_formula(space, temporal):
     assert_equal(*both)
 
 
-@pytest.mark.parametrize("name", ["matern32", "wiener", "quasi-periodic"])
+@pytest.mark.parametrize("name", ["matern32", "wiener", "quasi-periodic", "common shift"])
 def test_a_further_decay_multiplies_the_kernel(name):
     rng, both = np.random.default_rng(3), pair("line", TEMPORAL[name])
     play(rng, both, 25, epsilons=(0.0, 0.1, 0.3))

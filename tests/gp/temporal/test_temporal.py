@@ -167,7 +167,8 @@ def test_names_of_the_parameters_of_a_sum():
 
 
 def test_every_kind_is_tested():
-    assert set(TEMPORAL.members) <= set(KERNELS)
+    # That of several terms is no function of two times: see the posteriors.
+    assert set(TEMPORAL.members) - {"terms"} <= set(KERNELS)
 
 
 @pytest.mark.parametrize(
