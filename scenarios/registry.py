@@ -20,6 +20,7 @@ PAPERS = {
 }
 # Groups of scenarios of this library.
 TOPICS = {
+    "clock": "functions that move while the agent thinks, by this library",
     "context": "observed contexts, with CGP-UCB of Krause and Ong, NIPS 2011",
     "delay": "delayed rewards, with GP-BUCB of Desautels, Krause and Burdick, ICML 2012",
     "newer": "what was published since 2020, at sizes for two cores",
