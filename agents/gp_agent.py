@@ -116,9 +116,9 @@ class GPAgent(Agent):
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""
         now, m = self.conditioned, self.problem.batch_size
-        return Round(
-            now.posterior, self.search, self.rule, self.rng, m, self.round + 1, now.best_given
-        )
+        pending = self._pending_points() if self.pending else ()
+        given = self.search, self.rule, self.rng, m, self.round + 1, now.best_given, pending
+        return Round(now.posterior, *given)
 
     def acquisition(self) -> Acquisition:
         """The acquisition of the next round; a sampled incumbent is drawn for it."""

@@ -17,7 +17,7 @@ from gpbandits_env.agents.acquisitions.functions import (
 )
 from gpbandits_env.agents.acquisitions.schedules import Beta, Schedule, schedule_for
 from gpbandits_env.agents.search.base import Search
-from gpbandits_env.arrays import descending, flag, positive
+from gpbandits_env.arrays import Points, descending, flag, positive
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.posterior import Posterior
@@ -72,6 +72,8 @@ class Round:
         m: the number of actions to choose.
         t: the number of the round, counted from 1.
         best_reward: the largest reward in the posterior's data; -inf without data.
+        pending: the actions of earlier rounds whose rewards have not arrived, which the posterior
+            has as hallucinated points.
     """
 
     posterior: Posterior
@@ -81,6 +83,7 @@ class Round:
     m: int
     t: int
     best_reward: float
+    pending: Points | tuple[()] = ()
 
     def acquisition(self) -> Acquisition:
         """The acquisition of this round; raises `InvalidInput` if the agent has none."""

@@ -1,7 +1,8 @@
 """Batches by an acquisition: chosen one after the other, or drawn from a distribution."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,6 +65,49 @@ class KrigingBeliever(BatchRule):
             return rule.above(level, posterior)
 
         return in_turn(now, believed)
+
+
+@RULES.register("randomised-believer")
+@dataclass(frozen=True)
+class RandomisedBeliever(BatchRule):
+    """Each action is chosen as if those before it had given rewards drawn from the posterior.
+
+    A draw conditions the next one and the acquisition, mean and variance. Actions of earlier rounds
+    that are pending come first. With one action and none pending it is the acquisition itself.
+
+    **CHOICE**: a drawn reward has noise, as the posterior assumes of rewards; there are no first
+    rounds of uncertainty sampling, which the rule ``initialised`` adds.
+
+    Cost: a copy of the posterior.
+    Source: Sugiura, Takeuchi & Takeno (2026), randomised kriging believer, from its abstract.
+    """
+
+    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
+        needs_acquisition(self, rule)
+
+    def choose(self, now: Round) -> Points:
+        if now.m == 1 and not len(now.pending):
+            return now.search.best(now.acquisition(), now.posterior)
+        believed = replace(now, posterior=deepcopy(now.posterior))
+        believed.posterior.rollback()  # the pending ones, which get rewards here
+        for point in now.pending:
+            believe(believed, np.asarray(point)[None])
+        actions: list[Points] = []
+        for _ in range(now.m):
+            if actions:
+                believe(believed, actions[-1])
+            actions.append(now.search.best(believed.acquisition(), believed.posterior))
+        return np.concatenate(actions)
+
+
+def believe(now: Round, point: Points) -> None:
+    """Condition the posterior of a round on a reward that is drawn from it, at one point."""
+    posterior = now.posterior
+    mean, var = float(posterior.mean_at(point)[0]), float(posterior.var_at(point)[0])
+    sd = np.sqrt(max(var, 0.0) + posterior.noise_var)
+    reward = mean + sd * now.rng.standard_normal(1)
+    posterior.learn(point, reward)
+    now.best_reward = max(now.best_reward, float(reward[0]))
 
 
 @RULES.register("boltzmann")

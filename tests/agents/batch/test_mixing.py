@@ -28,7 +28,7 @@ OPTIONS = {
 RULES = {
     **{name: name for name in ("hallucinate", "thompson")},
     "dpp": {"type": "dpp", "steps": 3},
-    **{name: name for name in ("explore", "boltzmann", "believer")},
+    **{name: name for name in ("explore", "boltzmann", "believer", "randomised-believer")},
     "ts-rsr": {"type": "ts-rsr", "redraws": 1},
     "max-variance": "max-variance",
     "initialised": {"type": "initialised", "rounds": 1, "then": {"type": "thompson"}},

@@ -102,6 +102,7 @@ COMPRESSION_SPECS = (
 RULE_SPECS = (
     {"type": "hallucinate"},
     {"type": "believer"},
+    {"type": "randomised-believer"},
     {"type": "boltzmann", "scale": 1.0},
     {"type": "initialised", "rounds": 3, "then": {"type": "thompson"}},
     {"type": "explore", "region": True},
