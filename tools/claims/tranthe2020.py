@@ -1,6 +1,7 @@
 """What decides the claims of tranthe2020 beside its curves."""
 
 import itertools
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -149,14 +150,13 @@ def covering() -> dict[str, Array]:
 
 
 def covering_effective() -> dict[str, Array]:
-    """Eq. 28: the probability that no x is within its theta of x* in d_e active directions."""
-    found = {}
-    for n, place in itertools.product((1, 2, 5), ("centre", "corner", "uniform")):
-        within = _within(n, place)
-        for count in COUNTS[:-1]:
-            missed = ((1.0 - within(_theta(n, count))) ** count).mean()
-            found[f"d_e={n} Z={count} {place}"] = np.array([missed])
-    return found
+    """Eq. 28: the probability that no x is within its theta of x* in d_e active directions.
+
+    It is that of Eq. 18 with d_e in place of D - d.
+    """
+    kept = re.compile(r"b n=([125] Z=(?!20100).*)")
+    of = [(kept.fullmatch(name), values) for name, values in covering().items()]
+    return {f"d_e={match[1]}": values for match, values in of if match}
 
 
 def _theta(n: int, count: int) -> float:
