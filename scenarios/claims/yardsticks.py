@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
+from scipy.stats import binomtest
 
 from gpbandits_env.arrays import Array
 
@@ -146,13 +147,10 @@ def mean(a: Array, limits: Limits) -> Judged:
 
 def share(a: Array, limits: Limits) -> Judged:
     """Wilson's interval of the share of values that are not 0 is on the right side of a limit."""
-    count, z2 = len(a), float(ndtri(0.5 + COVERAGE / 2)) ** 2
-    value = float(np.count_nonzero(a)) / count
-    centre = (value + z2 / (2 * count)) / (1 + z2 / count)
-    half = np.sqrt(z2 * (value * (1 - value) / count + z2 / (4 * count**2))) / (1 + z2 / count)
-    low, high = float(centre - half), float(centre + half)
+    found = binomtest(int(np.count_nonzero(a)), len(a))
+    low, high = map(float, found.proportion_ci(COVERAGE, "wilson"))
     outcome = _against(low, high, limits.at_least, limits.at_most)
-    return outcome, {"share": value, "low": low, "high": high}
+    return outcome, {"share": float(found.statistic), "low": low, "high": high}
 
 
 def limit(a: Array, limits: Limits) -> Judged:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import rankdata, sem
 
 from gpbandits_env import agents
 from gpbandits_env.arrays import Array, IntArray, Settings
@@ -182,9 +182,9 @@ def traffic() -> Arrays:
     found["tv-gp-ucb to random"] = log_ratio(tv, found["random"])
     for n in BLOCKS:
         lead = found[f"r-gp-ucb {n}"] - gp_ucb
-        halves = [part.mean() + 2.0 * _error(part) for part in (lead[::2], lead[1::2])]
+        halves = [part.mean() + 2.0 * sem(part) for part in (lead[::2], lead[1::2])]
         found[f"both halves {n}"] = np.array([max(halves)])
-        found[f"all draws {n}"] = np.array([lead.mean() + 2.0 * _error(lead)])
+        found[f"all draws {n}"] = np.array([lead.mean() + 2.0 * sem(lead)])
     ranks = [rankdata(by_day[key]) for key in ("day gain", "day turnover")]
     scores = [(r - r.mean()) / r.std() for r in ranks]
     found["rank correlation"] = (scores[0] * scores[1]).reshape(by_day["day gain"].shape).mean(1)
@@ -196,10 +196,6 @@ def traffic() -> Arrays:
     # A free run without an event says nothing about events.
     met = np.isfinite([found[key] for key in found if key.startswith("event")]).all(axis=0)
     return {k: v[met] if k.startswith("event") else v for k, v in found.items()}
-
-
-def _error(values: Array) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def _draw(draw: int) -> dict[str, Any]:
@@ -227,7 +223,7 @@ def _draw(draw: int) -> dict[str, Any]:
     per_day = {label: values.mean(axis=2) for label, values in regret.items()}
     gains = per_day["gp-ucb"] - per_day["tv-gp-ucb"]
     found["day gain"] = gains.mean(axis=1)
-    found["day error"] = [_error(day) for day in gains]
+    found["day error"] = [sem(day) for day in gains]
     found["day ratio"] = per_day["tv-gp-ucb"].mean(axis=1) / per_day["gp-ucb"].mean(axis=1)
     found["day turnover"] = [_turnover(morning) for morning in mornings]
     for label in ("tv-gp-ucb", "gp-ucb"):

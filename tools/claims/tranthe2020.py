@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.special import gammaln, logsumexp
 
 from gpbandits_env import agents
@@ -313,19 +314,12 @@ def _tail_scale(dim: int) -> float:
     x[::2] = np.sign(x[::2])
     ell = LENGTHSCALE * np.sqrt(dim)
     along = x[:, None, 0] - x[None, :, 0]
-    r = np.sqrt(5.0) / ell * np.sqrt(np.maximum(_squares(x), 0.0))
+    r = np.sqrt(5.0) / ell * cdist(x, x)
     covariance = 5.0 / (3.0 * ell**2) * np.exp(-r) * (1.0 + r - 5.0 / ell**2 * along**2)
     factor = np.linalg.cholesky(covariance + 1e-8 * np.eye(POINTS))
     largest = np.sort(np.abs(rng.standard_normal((DRAWS, POINTS)) @ factor.T).max(axis=1))
     exceeding = 1.0 - np.arange(DRAWS) / DRAWS
     return float((largest / np.sqrt(np.log(TAIL / exceeding))).max())
-
-
-def _squares(x: Array) -> Array:
-    """The squared distances of all pairs of points."""
-    own = np.einsum("ij,ij->i", x, x)
-    found: Array = own[:, None] + own[None] - 2.0 * x @ x.T
-    return found
 
 
 # -- Theory on draws of a Gaussian process ---------------------------------------------------------
