@@ -358,8 +358,10 @@ def least_initial(bound: Array, m: int) -> int:
     return int(enough[0]) + 1 if len(enough) else 0
 
 
-def play(kernel: Plain, batch: Any, m: int, rounds: int, seed: int, **more: Any) -> Array:
-    """The regret (rounds, m) of an agent on a draw of a kernel.
+def play(
+    kernel: Plain, batch: Any, m: int, rounds: int, seed: int, initial: IntArray | None = None
+) -> Array:
+    """The regret of every action of an agent on a draw of a kernel, in order.
 
     Args:
         kernel: the kernel, as a dict.
@@ -367,28 +369,20 @@ def play(kernel: Plain, batch: Any, m: int, rounds: int, seed: int, **more: Any)
         m: the number of actions in a round.
         rounds: rounds.
         seed: of the function, its noise and the agent.
-        more: "initial", arms to observe before.
+        initial: arms to observe before, whose regret comes first.
     """
     made = {"grid": [SIDE, SIDE], "kernel": kernel, "noise_var": NOISE, "batch_size": m}
     name, settings = (batch, {}) if isinstance(batch, str) else ("ts-rsr", {"batch": batch})
     with lent("gpbandits/StaticGP-v0", made, rounds) as env:
         env.reset(seed=seed_for("ren2024 theory", seed))
         agent = agents.make(name, env, seed=seed_for("ren2024 theory", seed, "agent"), **settings)
-        initial = more.get("initial")
+        instance: Any = env.unwrapped
+        before = np.zeros(0)
         if initial is not None:
-            instance: Any = env.unwrapped
             rewards, _ = instance.prior_data(initial, np.random.default_rng(seed))
             agent.prior_data(initial, rewards)
-        return np.array([_step(env, agent) for _ in range(rounds)])
-
-
-def first_regret(kernel: Plain, design: IntArray, m: int, seed: int) -> float:
-    """The regret of the actions of a first phase on the function of a seed."""
-    made = {"grid": [SIDE, SIDE], "kernel": kernel, "noise_var": NOISE, "batch_size": m}
-    with lent("gpbandits/StaticGP-v0", made, 1) as env:
-        env.reset(seed=seed_for("ren2024 theory", seed))
-        instance: Any = env.unwrapped
-        return float((instance.function.optimum - instance.function.values[design]).sum())
+            before = instance.function.optimum - instance.function.values[initial]
+        return np.concatenate([before, *(_step(env, agent) for _ in range(rounds))])
 
 
 def theorem_1() -> Arrays:
@@ -406,7 +400,8 @@ def theorem_1() -> Arrays:
     bound = theory.regret_bound_ts_rsr(gain, M, SIDE**2, NOISE, rho)
     found: dict[str, ArrayLike] = {}
     for name, rule in (("no redraws", Literal), ("redraws", RegretToSigmaRatio)):
-        runs = np.array([play(KERNELS["se"], rule(), M, ROUNDS, s) for s in range(FUNCTIONS)])
+        made = [play(KERNELS["se"], rule(), M, ROUNDS, s) for s in range(FUNCTIONS)]
+        runs = np.reshape(made, (FUNCTIONS, ROUNDS, M))
         total = runs.sum(axis=2).cumsum(axis=1)
         simple = np.minimum.accumulate(runs.min(axis=2), axis=1)
         per_action = bound / (M * np.arange(1, ROUNDS + 1))
@@ -548,24 +543,15 @@ def sublinear() -> Arrays:
         design, gain, bound = gain_bound(kernel_from_dict(kernel), NOISE, 2000)
         count = min(least_initial(bound, M) or MOST_INITIAL, MOST_INITIAL)
         count = -(-count // M) * M
-        first = design[:count].reshape(-1, M)
-        total = count // M + 2 * ROUNDS
+        total, rule = count // M + 2 * ROUNDS, RegretToSigmaRatio(REDRAWS)
         rounds = np.arange(-(-total // 2), total + 1, 5)
-        curves = np.array(
-            [_both_phases(kernel, first, seed).cumsum()[rounds - 1] for seed in range(FUNCTIONS)]
-        )
+        made = [play(kernel, rule, M, 2 * ROUNDS, s, design[:count]) for s in range(FUNCTIONS)]
+        curves = np.cumsum(made, axis=1)[:, M * rounds - 1]
         found[f"regret {name}"] = curves
         found[f"over order {name}"] = curves / np.sqrt(M * rounds * gain[M * rounds - 1])
         found[f"T {name}"] = rounds.astype(float)
         found[f"T_init {name}"] = [float(count)]
     return found
-
-
-def _both_phases(kernel: Plain, first: IntArray, seed: int) -> Array:
-    """The regret of each round of both phases, (T,)."""
-    started = [first_regret(kernel, row, M, seed) for row in first]
-    then = play(kernel, RegretToSigmaRatio(REDRAWS), M, 2 * ROUNDS, seed, initial=first.ravel())
-    return np.array([*started, *then.sum(axis=1)])
 
 
 def sequential() -> Arrays:
@@ -584,7 +570,7 @@ def sequential() -> Arrays:
     found: dict[str, ArrayLike] = {}
     for name, (batch, m) in ways.items():
         runs = [
-            play(kernel, batch, m, evaluations // m, seed, initial=design).ravel().cumsum()
+            play(kernel, batch, m, evaluations // m, seed, design)[len(design) :].cumsum()
             for seed in range(FUNCTIONS)
         ]
         for count in (evaluations // 2, evaluations):
