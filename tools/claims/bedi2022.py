@@ -385,15 +385,12 @@ def clock(epsilon: float, horizon: int = 200, trials: int = 5) -> dict[str, Any]
             for kind, runs in made.items():
                 found[f"seconds {name} {rule} {kind}"] = seconds[kind]
                 found[f"order {name} {rule} {kind}"] = np.array([order for _, _, order in runs])
+                ends = seconds["compressed"].tolist()
                 for part in (0.25, 0.5, 1.0):
-                    found[f"regret {name} {rule} {part:g} {kind}"] = np.array(
-                        [
-                            _reached(times, regret, part * end)
-                            for (times, regret, _), end in zip(
-                                runs, seconds["compressed"], strict=True
-                            )
-                        ]
-                    )
+                    reached = [
+                        _reached(*r[:2], part * end) for r, end in zip(runs, ends, strict=True)
+                    ]
+                    found[f"regret {name} {rule} {part:g} {kind}"] = np.array(reached)
     return found
 
 

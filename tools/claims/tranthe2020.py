@@ -196,28 +196,20 @@ def bound_by_alpha() -> dict[str, Array]:
     """
     found = {}
     for (dim, d), horizon in itertools.product(SIZES, (200, 1000, 10**6)):
-        n = dim - d
-        alphas = range(2 * n + 1)
-        for name, part in (("theorem 1", _theorem_1), ("proposition 4", _proposition_4)):
-            values = np.array([part(horizon, dim, d, alpha) for alpha in alphas])
+        n, none, order, bound = dim - d, np.zeros(horizon), [], []
+        for alpha in range(2 * n + 1):
+            order.append(float(theory.regret_order_subspaces(horizon, 0.0, dim, d, alpha)))
+            more = {"alpha": alpha, "as_printed": True}
+            bound.append(theory.regret_bound_subspaces(none, dim, d, NOISE_VAR, **more)[-1])
+        for name, made, last in (("theorem 1", order, None), ("proposition 4", bound, -1)):
+            values = np.array(made)
             steps = np.diff(values)
-            constant = steps[n - 1 : -1] if part is _proposition_4 else steps[n - 1 :]
             wrong = np.count_nonzero(steps[: n - 1] > 1e-9 * values[: n - 1])
-            wrong += np.count_nonzero(np.abs(constant) > 1e-9 * values[n - 1])
+            wrong += np.count_nonzero(np.abs(steps[n - 1 : last]) > 1e-9 * values[n - 1])
             cell = f"{name} D={dim} d={d} T={horizon}"
             found[f"violations {cell}"] = np.array([float(wrong)])
             found[f"lowest {cell}"] = np.array([float(values.argmin())])
     return found
-
-
-def _theorem_1(horizon: int, dim: int, d: int, alpha: int) -> float:
-    return float(theory.regret_order_subspaces(horizon, 0.0, dim, d, alpha))
-
-
-def _proposition_4(horizon: int, dim: int, d: int, alpha: int) -> float:
-    none = np.zeros(horizon)
-    bound = theory.regret_bound_subspaces(none, dim, d, NOISE_VAR, alpha=alpha, as_printed=True)
-    return float(bound[-1])
 
 
 def bounds_compared() -> dict[str, Array]:
@@ -374,28 +366,24 @@ def _on_draws(n: int) -> tuple[Array, Array, Array]:
     return losses, ranges, theory.covering_term(np.array(COUNTS), dim, d, DELTA, TAIL, b)
 
 
+def _in_cells(asked: Callable[[Array, Array, Array], Array]) -> dict[str, Array]:
+    """What is asked of losses, ranges and bounds, for each D - d and size of Z."""
+    of = {n: asked(*_on_draws(n)) for n in DRAWN_SIZES}
+    return {f"n={n} Z={z}": of[n][i : i + 1] for n in of for i, z in enumerate(COUNTS)}
+
+
 def covering_on_draws() -> dict[str, Array]:
     """Lemma 4, Eq. 13, with the v0 of the main text: the share of 200 draws that lose more.
 
     The best value of the subspaces is taken to be that at y*, as in the proof, which is never above
     the best over y: the shares are upper bounds.
     """
-    found = {}
-    for n in DRAWN_SIZES:
-        losses, _, bounds = _on_draws(n)
-        for count, share in zip(COUNTS, (losses > bounds).mean(axis=0), strict=True):
-            found[f"n={n} Z={count}"] = np.array([share])
-    return found
+    return _in_cells(lambda losses, ranges, bounds: (losses > bounds).mean(axis=0))
 
 
 def covering_room() -> dict[str, Array]:
     """The mean range of f on the box over the bound of Eq. 13: below 1 the bound says nothing."""
-    found = {}
-    for n in DRAWN_SIZES:
-        _, ranges, bounds = _on_draws(n)
-        for count, bound in zip(COUNTS, bounds, strict=True):
-            found[f"n={n} Z={count}"] = np.array([ranges.mean() / bound])
-    return found
+    return _in_cells(lambda losses, ranges, bounds: ranges.mean() / bounds)
 
 
 def effective_bound() -> dict[str, Array]:
