@@ -6,8 +6,8 @@ agent.tell(actions, rewards)
 """
 
 from gpbandits_env.agents.agent import Agent as Agent
-from gpbandits_env.agents.check import check_agent as check_agent
 from gpbandits_env.agents.gp_agent import GPAgent as GPAgent
+from gpbandits_env.agents.laws import check_agent as check_agent
 from gpbandits_env.agents.optimize.campaign import Campaign as Campaign
 from gpbandits_env.agents.optimize.minimize import maximize as maximize
 from gpbandits_env.agents.optimize.minimize import minimize as minimize

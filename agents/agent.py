@@ -79,14 +79,8 @@ class Agent(Displayed, ABC):
         self._policy = Policy(self)
 
     def _facts(self) -> Plain:
-        problem = self.problem
-        return {
-            "domain": problem.domain,
-            "kernel": problem.kernel,
-            "noise_var": problem.noise_var,
-            "batch_size": problem.batch_size,
-            "round": self.round,
-        }
+        of = ("domain", "kernel", "noise_var", "batch_size")
+        return {name: getattr(self.problem, name) for name in of} | {"round": self.round}
 
     @abstractmethod
     def ask(self) -> Points:

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.agents.acquisitions.functions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.agents.agent import Agent
-from gpbandits_env.agents.batch.base import rolled_back
+from gpbandits_env.agents.batch.rule import rolled_back
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.compression import compression_for
 from gpbandits_env.agents.data.conditioned import Conditioned
 from gpbandits_env.agents.data.learning import Learning
-from gpbandits_env.agents.data.part import Observed, Part, observes
+from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import Search
@@ -60,7 +60,7 @@ class GPAgent(Agent):
         self,
         problem: Problem,
         rng: np.random.Generator,
-        acquisition: AcquisitionRule | Acquisition | None = None,
+        acquisition: AcquisitionRule | None = None,
         /,
         **settings: Any,
     ) -> None:
@@ -81,7 +81,7 @@ class GPAgent(Agent):
         self.repeats = parts.repeats and parts.repeats(problem.batch_size)
         self._follows = type(self.search).follow is not Search.follow
         self._plans = type(self.search).first_points is not Search.first_points
-        self._observers = [part for part in self.parts if observes(part)]
+        self._observers = [p for p in self.parts if type(p).observe is not Part.observe]
         self._begin()
         if self.batch.draws_samples:
             self.search.check_samples(self.posterior)
@@ -228,7 +228,7 @@ class GPAgent(Agent):
         for part, saved in zip(self.parts, state["parts"], strict=True):
             part.restore(saved)
         super()._restore(state)
-        self.conditioned.restore(state["conditioned"], self.round + 1)
+        self.conditioned.restore(state["conditioned"])
         self.search.follow(self.round + 1, self.posterior)
 
     def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:

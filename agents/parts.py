@@ -7,10 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions.functions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, acquisition_for
 from gpbandits_env.agents.batch import Batch, rule_for
-from gpbandits_env.agents.batch.base import BatchRule
+from gpbandits_env.agents.batch.rule import BatchRule
 from gpbandits_env.agents.data.compression import Compression, HorizonCompression
 from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of, keep_from
 from gpbandits_env.agents.data.learning import Learning, learning_for
@@ -36,7 +35,7 @@ USUAL_CANDIDATES = 1024
 # The value of epsilon before the first fit, if it is learned and the problem does not state it.
 FIRST_EPSILON = 0.01
 # An acquisition, or what makes one; the arguments that it has by name are settings.
-Scored: TypeAlias = AcquisitionRule | Acquisition | Callable[..., Any] | None
+Scored: TypeAlias = AcquisitionRule | Callable[..., Any] | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,13 +10,14 @@ Source: Ament et al. (2023), "Unexpected Improvements to Expected Improvement", 
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from gpbandits_env.arrays import TIE, Array, IntArray, leading
+from gpbandits_env.problem import Problem
 
 # A smaller variance counts as 0, which avoids overflow.
 KNOWN = 1e-100
@@ -37,8 +38,25 @@ LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 NEAR, FAR = -1.0, -40.0
 
 
-class Acquisition(ABC):
-    """A score for every point; larger is better.
+class AcquisitionRule(ABC):
+    """Makes the acquisition of each round from the round and the data."""
+
+    def prepared(self, problem: Problem, arms: int | None) -> Self:
+        """The rule with the constants that it takes from the problem.
+
+        Args:
+            problem: the problem of the agent.
+            arms: the number of arms of the posterior; None in a box.
+        """
+        return self
+
+    @abstractmethod
+    def at(self, now: Any) -> "Acquisition":
+        """The acquisition of a `rules.Round`."""
+
+
+class Acquisition(AcquisitionRule):
+    """A score for every point; larger is better. As a rule, it is the same in every round.
 
     Means and variances are arrays of the same shape; variances are at least 0. The value of a point
     with variance 0 is known: its score is the limit, and infinite derivatives there are set to 0.
@@ -58,6 +76,9 @@ class Acquisition(ABC):
     @abstractmethod
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         """The derivatives of the score by the mean and by the variance, finite everywhere."""
+
+    def at(self, now: Any) -> "Acquisition":
+        return self
 
     def score_and_gradient(self, mean: Array, var: Array) -> tuple[Array, Array, Array]:
         """The score and its two derivatives; cheaper than two calls where they share terms."""

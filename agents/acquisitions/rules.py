@@ -1,8 +1,8 @@
 """Rules that make the acquisition of each round, and the `Round` that they receive."""
 
-from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +15,11 @@ from gpbandits_env.agents.acquisitions.functions import (
     LogEI,
     LogPI,
 )
+from gpbandits_env.agents.acquisitions.functions import (
+    AcquisitionRule as AcquisitionRule,
+)
 from gpbandits_env.agents.acquisitions.schedules import Beta, Schedule, schedule_for
-from gpbandits_env.agents.search.base import Search
+from gpbandits_env.agents.search.search import Search
 from gpbandits_env.arrays import Points, descending, flag, positive
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -31,33 +34,6 @@ VARIANTS: dict[str, type[LogEI] | type[LogPI]] = {"improvement": LogEI, "probabi
 NAMES = ("ucb", "ei", "mpi", "ts")
 # beta_t is computed for this many rounds at once: a single value would cost half a round.
 BLOCK = 1024
-
-
-class AcquisitionRule(ABC):
-    """Makes the acquisition of each round from the round and the data."""
-
-    def prepared(self, problem: Problem, arms: int | None) -> Self:
-        """The rule with the constants that it takes from the problem.
-
-        Args:
-            problem: the problem of the agent.
-            arms: the number of arms of the posterior; None in a box.
-        """
-        return self
-
-    @abstractmethod
-    def at(self, now: "Round") -> Acquisition:
-        """The acquisition of a round."""
-
-
-@dataclass(frozen=True)
-class Fixed(AcquisitionRule):
-    """The same acquisition in every round."""
-
-    acquisition: Acquisition
-
-    def at(self, now: "Round") -> Acquisition:
-        return self.acquisition
 
 
 @dataclass(slots=True)
@@ -205,6 +181,11 @@ class Improvement(AcquisitionRule):
         return Augmented(score, posterior.noise_var) if self.augmented else score
 
 
+# EI and MPI as in the comparison of bedi2022.
+OBSERVED_EI = partial(Improvement, "improvement", incumbent="observed", margin=0.0)
+MEAN_EI = partial(Improvement, variant="improvement", incumbent="max-mean", margin=0.0)
+
+
 @dataclass(frozen=True)
 class Named:
     """The acquisition of an algorithm that searches part of a box, by name.
@@ -258,7 +239,7 @@ class Samples:
 
 
 def acquisition_for(
-    given: AcquisitionRule | Acquisition | Named | Samples | None,
+    given: AcquisitionRule | Named | Samples | None,
     problem: Problem,
     inner: Problem,
     search: Search,
@@ -266,7 +247,7 @@ def acquisition_for(
     """The acquisition rule of an agent, with what it takes from the problem.
 
     Args:
-        given: the rule, or an acquisition for every round; None for an agent without one.
+        given: the rule; None for an agent without one.
         problem: the problem of the agent.
         inner: the problem on the domain of its posterior.
         search: its search.
@@ -278,7 +259,7 @@ def acquisition_for(
         given = given.of(search)
     if given is None:
         return None
-    rule = Fixed(given) if isinstance(given, Acquisition) else given
+    rule = given
     if not isinstance(rule, AcquisitionRule):
         raise InvalidInput(
             "an acquisition must be an object of a class derived from Acquisition or "

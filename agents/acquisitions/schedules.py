@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, Settings, is_number, positive, whole
-from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 from gpbandits_env.gp.theory.arguments import probability
@@ -82,7 +81,11 @@ class Schedule(ABC):
             problem: the problem of the agent.
             arms: the number of arms the agent chooses among; None in a box.
         """
-        return self
+        domain, noise_var = problem.domain, problem.noise_var
+        side = float(np.ptp(domain.span, axis=0).max()) or 1.0
+        stated = {"arms": arms, "dim": domain.dim, "r": side, "noise_var": noise_var}
+        missing = [f.name for f in fields(self) if getattr(self, f.name) is None]
+        return replace(self, **{name: stated[name] for name in missing if name in stated})
 
 
 # A schedule, as an object or a dict, or a number, which is a constant schedule.
@@ -107,9 +110,6 @@ class Finite(Schedule):
 
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         return self.scale * beta_finite(t, _known(self.arms, "arms"), self.delta)
-
-    def filled(self, problem: Problem, arms: int | None) -> Self:
-        return replace(self, arms=arms) if self.arms is None else self
 
 
 @SCHEDULES.register("continuous")
@@ -137,10 +137,6 @@ class Continuous(Schedule):
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         dim, side = _known(self.dim, "dim"), _known(self.r, "r")
         return self.scale * beta_continuous(t, dim, self.delta, self.a, self.b, side)
-
-    def filled(self, problem: Problem, arms: int | None) -> Self:
-        side = _longest_side(problem.domain) if self.r is None else self.r
-        return replace(self, r=side, dim=problem.domain.dim if self.dim is None else self.dim)
 
 
 @SCHEDULES.register("srinivas2010")
@@ -277,9 +273,6 @@ class SubspaceBeta(Schedule):
         beta = beta_subspaces(t, dim, self.subspace_dim, self.delta, self.a, self.b)
         return np.asarray(self.scale * beta)
 
-    def filled(self, problem: Problem, arms: int | None) -> Self:
-        return replace(self, dim=problem.domain.dim) if self.dim is None else self
-
 
 @SCHEDULES.register("robust")
 @dataclass(frozen=True)
@@ -316,11 +309,11 @@ class Robust(Schedule):
         sd = np.sqrt(_known(self.noise_var, "noise_var"))
         return np.asarray(self.scale * (np.sqrt(self.base(t, gain)) + extra / sd) ** 2)
 
-    def filled(self, problem: Problem, arms: int | None) -> Self:
-        noise_var = problem.noise_var if self.noise_var is None else self.noise_var
-        if noise_var == 0.0:
+    def filled(self, problem: Problem, arms: int | None) -> Schedule:
+        made = replace(self, base=schedule_for(self.base, problem, arms))
+        if (self.noise_var or problem.noise_var) == 0.0:
             raise InvalidInput("the beta schedule 'robust' needs a noise_var above 0")
-        return replace(self, base=schedule_for(self.base, problem, arms), noise_var=noise_var)
+        return super(Robust, made).filled(problem, arms)
 
 
 @SCHEDULES.register("randomised")
@@ -354,9 +347,6 @@ class Randomised(Schedule):
             shift = max(0.0, 2.0 * float(np.log(_known(self.arms, "arms") / 2.0)))
         return np.full(np.shape(t), self.scale * (shift + 2.0))
 
-    def filled(self, problem: Problem, arms: int | None) -> Self:
-        return replace(self, arms=arms) if self.arms is None else self
-
 
 def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
     """Make a schedule and take its missing constants from the problem.
@@ -376,10 +366,6 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
     schedule = schedule.filled(problem, arms)
     schedule(1)
     return schedule
-
-
-def _longest_side(domain: Domain) -> float:
-    return float(np.ptp(domain.span, axis=0).max()) or 1.0
 
 
 def _known(value: T | None, name: str) -> T:

@@ -14,7 +14,7 @@ dictionary is drawn like the others, from the first observations; 6. those of `G
 
 from functools import partial
 
-from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
+from gpbandits_env.agents.acquisitions.rules import MEAN_EI, OBSERVED_EI, ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_1
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
@@ -48,10 +48,7 @@ class BKBEI(GPAgent):
         posterior: see `Parts`; `qbar` sets the size of the dictionary.
     """
 
-    PARTS = Parts(
-        acquisition=partial(Improvement, "improvement", incumbent="observed", margin=0.0),
-        posterior=NYSTROM,
-    )
+    PARTS = Parts(acquisition=OBSERVED_EI, posterior=NYSTROM)
 
 
 class BKBMPI(GPAgent):
@@ -64,7 +61,4 @@ class BKBMPI(GPAgent):
         posterior: see `Parts`; `qbar` sets the size of the dictionary.
     """
 
-    PARTS = Parts(
-        acquisition=partial(Improvement, variant="improvement", incumbent="max-mean", margin=0.0),
-        posterior=NYSTROM,
-    )
+    PARTS = Parts(acquisition=MEAN_EI, posterior=NYSTROM)

@@ -13,7 +13,7 @@ which an arm is first rejected after about 1/(exp(2 epsilon) - 1) = 5000 pulls; 
 
 from functools import partial
 
-from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
+from gpbandits_env.agents.acquisitions.rules import MEAN_EI, OBSERVED_EI, ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_1
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
@@ -45,10 +45,7 @@ class CEI(GPAgent):
         compress: see `Parts`.
     """
 
-    PARTS = Parts(
-        acquisition=partial(Improvement, "improvement", incumbent="observed", margin=0.0),
-        compress=EPSILON,
-    )
+    PARTS = Parts(acquisition=OBSERVED_EI, compress=EPSILON)
 
 
 class CMPI(GPAgent):
@@ -61,7 +58,4 @@ class CMPI(GPAgent):
         compress: see `Parts`.
     """
 
-    PARTS = Parts(
-        acquisition=partial(Improvement, variant="improvement", incumbent="max-mean", margin=0.0),
-        compress=EPSILON,
-    )
+    PARTS = Parts(acquisition=MEAN_EI, compress=EPSILON)

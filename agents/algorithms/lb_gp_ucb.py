@@ -26,10 +26,9 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import Array, State
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.kernels.kernel import Lengthscale
 from gpbandits_env.problem import Problem
 
-TOLERANCE, C, B = 0.01, 0.01, 1.0
+TOLERANCE, C, B, FIRST = 0.01, 0.01, 1.0, 5
 
 
 @dataclass(frozen=True)
@@ -53,27 +52,25 @@ def supposed(share: ArrayLike, m: ArrayLike, dim: int) -> Array:
     return np.asarray(C * np.sqrt(np.asarray(m) * a) * (np.sqrt(a) + B))
 
 
-def scaled(share: float, lengthscale: Lengthscale) -> Lengthscale:
-    """A share of a lengthscale, a number or one per coordinate."""
-    if isinstance(lengthscale, tuple):
-        return tuple(share * ell for ell in lengthscale)
-    return share * lengthscale
-
-
 class Balance(Part):
-    """How often each candidate was followed, its rewards and widths, and whether it is `live`."""
+    """How often each candidate was followed, its rewards and widths, and whether it is `live`.
+
+    Args:
+        problem: the problem.
+        believe: makes the posterior of a candidate of a lengthscale, in units of the longest one.
+    """
 
     REMEMBERS = ("plays", "rewards", "widths", "live")
 
-    def __init__(self, problem: Problem, width: Callable[[Observed, Any], Array]) -> None:
+    def __init__(self, problem: Problem, believe: Callable[[float], Conditioned]) -> None:
         nu = problem.kernel.smoothness
-        self._width, self._noise_var, self._dim = width, problem.noise_var, problem.domain.dim
+        self._believe, self._problem, self._dim = believe, problem, problem.domain.dim
         self._pace = self._dim + (2.0 * nu if nu is not None and nu < math.inf else 0.0)
         self.begin()
 
     def begin(self) -> None:
-        self.plays, self.rewards, self.widths = np.zeros(5), np.zeros(5), np.zeros(5)
-        self.live = [True] * 5
+        self.plays, self.rewards, self.widths = np.zeros((3, FIRST))
+        self.live, self._beliefs = [True] * FIRST, list[Conditioned]()
 
     def share(self, i: ArrayLike) -> Array:
         """The lengthscale of candidate i in units of the longest one: exp(-i / D)."""
@@ -86,26 +83,41 @@ class Balance(Part):
         regret = supposed(self.share(live), self.plays[live] + 1.0, self._dim)
         return live.item(regret.argmin())
 
+    @property
+    def beliefs(self) -> list[Conditioned]:
+        """The posterior of each candidate."""
+        new = range(len(self._beliefs), len(self.live))
+        self._beliefs += [self._believe(float(self.share(i))) for i in new]
+        return self._beliefs
+
     def observe(self, seen: Observed, before: Any) -> None:
         if seen.source != "round":
             return
-        given = before.given(seen.rewards)
-        if len(given):
-            new = np.arange(len(self.live)) == self.chosen
-            self.plays = self.plays + new * len(given)
-            self.rewards = self.rewards + new * given.sum()
-            self.widths = self.widths + new * self._width(seen, before).sum()
+        if count := len(seen.rewards):
+            i, posterior = self.chosen, before.posterior
+            beta = Width().filled(self._problem, None)(0, posterior.information_gain)
+            self.plays[i] += count
+            self.rewards[i] += seen.rewards.sum()
+            self.widths[i] += np.sqrt(beta * posterior.moments(seen.points)[1]).sum()
         live = np.array(self.live)
         if self.plays[live].all():
             n = np.maximum(self.plays, 1.0)
             xi = math.log(live.sum() * (math.pi * seen.round) ** 2 / (6.0 * TOLERANCE))
-            low = self.rewards / n - np.sqrt(2.0 * self._noise_var * xi / n)
+            low = self.rewards / n - np.sqrt(2.0 * self._problem.noise_var * xi / n)
             self.live = (live & (low + 2.0 * self.widths / n >= low[live].max())).tolist()
         if len(live) < self._pace * 0.5 * math.log(seen.round + 1.0):  # q(i) > 1 / sqrt(t)
-            self.plays, self.rewards, self.widths = (
-                np.append(part, 0.0) for part in (self.plays, self.rewards, self.widths)
-            )
+            for name in ("plays", "rewards", "widths"):
+                setattr(self, name, np.append(getattr(self, name), 0.0))
             self.live.append(True)
+
+    def state(self) -> State:
+        return super().state() | {"beliefs": [belief.state() for belief in self.beliefs]}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._beliefs = []
+        for belief, saved in zip(self.beliefs, state["beliefs"], strict=True):
+            belief.restore(saved)
 
 
 class LBGPUCB(GPAgent):
@@ -127,53 +139,34 @@ class LBGPUCB(GPAgent):
     """
 
     PARTS = Parts(acquisition=partial(ConfidenceBound, beta=Width()))
-    rule: ConfidenceBound
 
     def __init__(self, problem: Problem, rng: Generator, **settings: Any) -> None:
-        self.balance = Balance(problem, self._width_of)
-        self._beliefs: list[Conditioned] = []
+        self.balance = Balance(problem, self._believe)
         super().__init__(problem, rng, **settings)
         if self.refit is not None:
             raise InvalidInput(
                 "lb-gp-ucb has lengthscales of its own: leave out learn, standardize"
             )
 
-    def _width_of(self, seen: Observed, before: Any) -> Array:
-        beta = self.rule.beta(seen.round, before.posterior.information_gain)
-        return np.sqrt(beta * before.posterior.moments(seen.points)[1])
+    def _believe(self, share: float) -> Conditioned:
+        """The posterior if the lengthscale is a share of the problem's."""
+        model = self.composed.model(self.action_map.inner)
+        kernel = model.kernel.with_lengthscale(
+            lambda ell: tuple(share * e for e in ell) if isinstance(ell, tuple) else share * ell
+        )
+        own = replace(model, kernel=kernel)
+        return Conditioned(self.data, self.keep, self.action_map, self._prior, own)
 
     @property
     def parts(self) -> tuple[Part, ...]:
         return *super().parts, self.balance
 
-    def _begin(self) -> None:
-        self._beliefs = []
-        super()._begin()
-
-    def _candidates(self) -> None:
-        """Have the posterior of each candidate, and the chosen one at hand."""
-        model = self.composed.model(self.action_map.inner)
-        for i in range(len(self._beliefs), len(self.balance.live)):
-            share = float(self.balance.share(i))
-            of = replace(model, kernel=model.kernel.with_lengthscale(partial(scaled, share)))
-            self._beliefs.append(
-                Conditioned(self.data, self.keep, self.action_map, self._prior, of)
-            )
-        self.conditioned = self._beliefs[self.balance.chosen]
-
     def _reach(self, t: int, time: float, new: Observed | None = None) -> None:
-        self._candidates()
-        for belief in self._beliefs:
+        for belief in self.balance.beliefs:
             belief.at(t, time, new)
+        self.conditioned = self.balance.beliefs[self.balance.chosen]
         super()._reach(t, time)
 
-    def snapshot(self) -> State:
-        return super().snapshot() | {"beliefs": [belief.state() for belief in self._beliefs]}
-
     def _restore(self, state: State) -> None:
-        self._beliefs = []
         super()._restore(state)
-        self._candidates()
-        for belief, saved in zip(self._beliefs, state["beliefs"], strict=True):
-            belief.restore(saved, self.round + 1)
-        self.search.follow(self.round + 1, self.posterior)
+        self.conditioned = self.balance.beliefs[self.balance.chosen]

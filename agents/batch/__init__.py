@@ -3,7 +3,7 @@
 from gpbandits_env.agents.batch import explore as explore
 from gpbandits_env.agents.batch import sampled as sampled
 from gpbandits_env.agents.batch import scored as scored
-from gpbandits_env.agents.batch.base import RULES as RULES
-from gpbandits_env.agents.batch.base import Batch as Batch
-from gpbandits_env.agents.batch.base import BatchRule as BatchRule
-from gpbandits_env.agents.batch.base import rule_for as rule_for
+from gpbandits_env.agents.batch.rule import RULES as RULES
+from gpbandits_env.agents.batch.rule import Batch as Batch
+from gpbandits_env.agents.batch.rule import BatchRule as BatchRule
+from gpbandits_env.agents.batch.rule import rule_for as rule_for

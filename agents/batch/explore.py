@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
-from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back, rule_for
-from gpbandits_env.agents.search.base import Region
+from gpbandits_env.agents.batch.rule import RULES, BatchRule, in_turn, rolled_back, rule_for
+from gpbandits_env.agents.search.search import Region
 from gpbandits_env.arrays import Array, Points, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import RegretToSigma
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
-from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
+from gpbandits_env.agents.batch.rule import RULES, BatchRule, in_turn
 from gpbandits_env.arrays import Array, Points, flag, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Improvement, Round
-from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, needs_acquisition
+from gpbandits_env.agents.batch.rule import RULES, BatchRule, in_turn, needs_acquisition
 from gpbandits_env.arrays import Array, Points, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem

@@ -93,7 +93,7 @@ class Conditioned:
             time: its time.
             new: the last data that were added. They need not be read if nothing else is new.
         """
-        data, keep = self.data, self._keep
+        data, keep, self._t = self.data, self._keep, t
         if isinstance(self._given, Refit) and self._given.model is not self.model:
             self.reset()
             self._anew(t, time)
@@ -224,16 +224,16 @@ class Conditioned:
 
     def state(self) -> State:
         """What does not follow from the data, as a copy in plain data."""
-        return {"passed": list(self._passed), "posterior": self.posterior.state()}
+        own = {"round": self._t, "posterior": self.posterior.state()}
+        return own | {"passed": list(self._passed)}
 
-    def restore(self, state: State, t: int) -> None:
+    def restore(self, state: State) -> None:
         """Learn the data again by the calls before a snapshot, for the same last digits.
 
-        Args:
-            state: a state of `state`; the data and the other parts are restored before.
-            t: the round.
+        The data and the other parts are restored before.
         """
         self.reset()
+        t = self._t = whole(state["round"], "round")
         data, counting = self.data, self._keep.counts(self.data, t)
         passed = [
             (whole(size, "rows", 0, data.size), float(time)) for size, time in state["passed"]

@@ -28,12 +28,13 @@ class Keep(Part):
     Attributes:
         stage: the first round that counts; data of earlier rounds are not used for fits either.
         stages: the number of stages that have ended, each of which starts with the given model.
+        start: the first round that counts, which a part of the agent may move.
         forgets: whether data of the present stage may stop counting.
         masks: whether rounds alone do not say what counts.
         ages: whether the data that count may also age, by ``epsilon`` or ``temporal``.
     """
 
-    REMEMBERS: ClassVar[tuple[str, ...]] = ("stage", "stages")
+    REMEMBERS: ClassVar[tuple[str, ...]] = ("stage", "stages", "start")
     forgets = False
     masks: ClassVar[bool] = False
     ages: ClassVar[bool] = False
@@ -42,14 +43,14 @@ class Keep(Part):
         self.begin()
 
     def begin(self) -> None:
-        self.stage, self.stages = -math.inf, 0
+        self.stage, self.stages, self.start = -math.inf, 0, -math.inf
 
     def first(self, t: int) -> float:
         """The first round whose data may count when the actions of round t are chosen.
 
         It never decreases with t. Pending actions count from this round on.
         """
-        return self.stage
+        return max(self.stage, self.start)
 
     def counts(self, data: Data, t: int) -> NDArray[np.bool_]:
         """Which rows count when the actions of round t are chosen, (size,).
@@ -102,17 +103,9 @@ class Window(Keep):
 
 
 class Since(Keep):
-    """The data count since a round that a part of the agent moves."""
+    """The data count since the round `start`, which a part of the agent moves."""
 
-    REMEMBERS = (*Keep.REMEMBERS, "start")
     forgets = True
-
-    def begin(self) -> None:
-        super().begin()
-        self.start = -math.inf
-
-    def first(self, t: int) -> float:
-        return max(self.stage, self.start)
 
 
 class Masked(Keep):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from gpbandits_env.arrays import Settings, flag, listed, positive, whole
-from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.learning import PRIORS
 
 
@@ -106,13 +106,12 @@ def learning_for(
     if isinstance(spec, Learning):
         return replace(spec, standardize=standardize)
     if spec is True:
-        return Learning(standardize=standardize)
-    if isinstance(spec, Mapping):
-        known = [field.name for field in fields(Learning) if field.name != "standardize"]
-        for name in spec:
-            if name not in known:
-                raise unknown("field of the setting 'learn'", name, known)
-        return Learning(**{**spec, "standardize": standardize})
-    if isinstance(spec, Sequence) and not isinstance(spec, str):
-        return Learning(what=tuple(spec), standardize=standardize)
-    raise InvalidInput(f"learn must be a dict, a list of names or true, got {shown(spec)}")
+        spec = {}
+    elif isinstance(spec, Sequence) and not isinstance(spec, str):
+        spec = {"what": tuple(spec)}
+    if not isinstance(spec, Mapping):
+        raise InvalidInput(f"learn must be a dict, a list of names or true, got {shown(spec)}")
+    known = [field.name for field in fields(Learning) if field.name != "standardize"]
+    for name in spec:
+        one_of(name, known, "field of the setting 'learn'")
+    return Learning(**{**spec, "standardize": standardize})

@@ -78,8 +78,3 @@ class Part:
         for name in self.REMEMBERS:
             kind, value = type(getattr(self, name)), deepcopy(state[name])
             setattr(self, name, np.array(value, float) if kind is np.ndarray else kind(value))
-
-
-def observes(part: Part) -> bool:
-    """Whether a part has a method `observe` of its own, so that it has to be called."""
-    return type(part).observe is not Part.observe

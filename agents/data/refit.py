@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.data.columns import Data
-from gpbandits_env.agents.data.keep import Keep, Since
+from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.data.learning import Learning
 from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.embeddings.action_map import ActionMap
@@ -131,7 +131,6 @@ class Refit(Part):
         if len(np.unique(rounds[rows])) < 2:
             return
         self._fit(round_, rows, self.learning.starts)
-        assert isinstance(keep, Since)
         keep.start = max(keep.start, first)
 
     def due(self, now: int, observations: int) -> bool:

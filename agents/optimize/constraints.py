@@ -21,9 +21,9 @@ from gpbandits_env.agents.optimize.inputs import (
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import Space, dense
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
-from gpbandits_env.agents.search.base import ArmSearch
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
+from gpbandits_env.agents.search.search import ArmSearch
 from gpbandits_env.arrays import Array, Plain, State, mapping, numbers
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.posterior import Posterior

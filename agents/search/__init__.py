@@ -5,9 +5,9 @@ from typing import TypeAlias
 import numpy as np
 
 from gpbandits_env.agents.embeddings.embedding import BoxMap
-from gpbandits_env.agents.search.base import ArmSearch, PlacedArmSearch, Search, Within
 from gpbandits_env.agents.search.box import Gradient
 from gpbandits_env.agents.search.round import RoundCandidates
+from gpbandits_env.agents.search.search import ArmSearch, PlacedArmSearch, Search, Within
 from gpbandits_env.arrays import Settings, mapping
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, shown

@@ -14,7 +14,6 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
 from gpbandits_env.agents.embeddings.embedding import BoxMap, Coordinates
-from gpbandits_env.agents.search.base import Region, Search, Within
 from gpbandits_env.agents.search.candidates import (
     MOST_SOBOL,
     HeldCandidates,
@@ -34,6 +33,7 @@ from gpbandits_env.agents.search.climb import (
     surfaces,
 )
 from gpbandits_env.agents.search.exchange import alternated
+from gpbandits_env.agents.search.search import Region, Search, Within
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, flag, leading, whole
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility
 from gpbandits_env.agents.embeddings.embedding import BoxMap
-from gpbandits_env.agents.search.base import Region
+from gpbandits_env.agents.search.search import Region
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.gp.posterior import BoxPosterior
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean
 from gpbandits_env.agents.embeddings.embedding import BoxMap
-from gpbandits_env.agents.search.base import Search
 from gpbandits_env.agents.search.candidates import HeldCandidates
 from gpbandits_env.agents.search.climb import largest, surfaces
+from gpbandits_env.agents.search.search import Search
 from gpbandits_env.arrays import Array, IntArray, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput

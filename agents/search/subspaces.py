@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition
-from gpbandits_env.agents.search.base import Region, Search, Within
 from gpbandits_env.agents.search.climb import chained, climb
+from gpbandits_env.agents.search.search import Region, Search, Within
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, flag, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.search.base import ArmSearch
+from gpbandits_env.agents.search.search import ArmSearch
 
 # Far above what processors differ by after a few rounds, and far below a real difference.
 LAST_DIGITS = 1e-12

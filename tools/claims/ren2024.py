@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 from gpbandits_env import agents
 from gpbandits_env.agents.acquisitions import RegretToSigma
 from gpbandits_env.agents.acquisitions.rules import Round
-from gpbandits_env.agents.batch.base import rolled_back
+from gpbandits_env.agents.batch.rule import rolled_back
 from gpbandits_env.agents.batch.sampled import RegretToSigmaRatio, Thompson
 from gpbandits_env.arrays import Array, IntArray, Plain, Points
 from gpbandits_env.domains import Arms, Box
