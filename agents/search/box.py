@@ -4,7 +4,8 @@ With a coordinate map it searches the image of a small box: a line or an embeddi
 
 Departures of all searches of a box: 1. the result is the best of several local maxima, of ties (see
 `leader`) the first; 2. under a constraint, an ascent stops at the boundary of the region and does
-not follow it; 3. steps of an ascent end on a grid of 2^-20 of the sides (see `climb`).
+not follow it; 3. steps of an ascent end on a grid of 2^-20 of the sides (see `climb`), and ascents
+along linear constraints on one of 2^-16.
 """
 
 from dataclasses import dataclass

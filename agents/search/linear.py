@@ -15,15 +15,19 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
 from gpbandits_env.agents.search.climb import Surface
-from gpbandits_env.arrays import Array, descending
+from gpbandits_env.arrays import Array, descending, leading
 from gpbandits_env.errors import InvalidInput
 
 Mask: TypeAlias = NDArray[np.bool_]
 
 # The tolerance of constraints whose rows have norm 1, for numbers in [0, 1].
 TOLERANCE = 1e-9
-# The number of ends of ascents that are improved along the constraints, and the steps of each.
-SLIDES, STEPS = 3, 40
+# The number of ends of ascents that are improved along the constraints, and for each the number of
+# ascents and their steps; the gain at which one is finished, relative to its value.
+SLIDES, LEGS, STEPS, GAIN = 3, 4, 10, 1e-8
+# The number of steps of a grid along a side of the cube, on which each of these ascents ends, for
+# the reason that `climb` has. SciPy's own steps are on no grid, so it is coarser.
+GRID = 2.0**16
 # The value of a point without a finite score.
 LOWEST = -1e10
 
@@ -114,16 +118,22 @@ class LinearLimits:
         if free is not None and not free.any():
             return ends, values
         for i in descending(values)[:SLIDES]:
-            end = self.repaired(self._slide(surface, ends[i], i, free)[None])
-            value = float(surface(end, np.array([i]))[0][0])
-            if value > values[i] and self.proposable(end)[0]:
+            for _ in range(LEGS):
+                end = self._slide(surface, ends[i], values[i], i, free)
+                end = self._settled(end, free)
+                value = float(surface(end, np.array([i]))[0][0])
+                if not leading(np.array([values[i], value])) or not self.proposable(end)[0]:
+                    break
                 ends[i], values[i] = end[0], value
         return ends, values
 
-    def _slide(self, surface: Surface, start: Array, row: int, free: Array | None) -> Array:
+    def _slide(
+        self, surface: Surface, start: Array, value: float, row: int, free: Array | None
+    ) -> Array:
         """The end (d,) of one ascent by sequential quadratic programming."""
         moves = np.ones(len(start), dtype=np.bool_) if free is None else free > 0.0
         which = np.array([row])
+        size = abs(value) if 1e-100 < abs(value) < np.inf else 1.0
 
         def full(x: Array) -> Array:
             point = start.copy()
@@ -131,10 +141,10 @@ class LinearLimits:
             return point[None]
 
         def fall(x: Array) -> tuple[float, Array]:
-            value, slope = surface(full(x), which)
-            if not np.isfinite(value[0]):
+            height, slope = surface(full(x), which)
+            if not np.isfinite(height[0]):
                 return -LOWEST, np.zeros(int(moves.sum()))
-            return -float(value[0]), -slope[0, moves]
+            return -float(height[0]) / size, -slope[0, moves] / size
 
         def side(rows: Array, ends: Array, kind: str) -> dict[str, object]:
             return {
@@ -148,9 +158,23 @@ class LinearLimits:
         bounds = [(0.0, 1.0)] * int(moves.sum())
         found = minimize(
             fall, start[moves], jac=True, method="SLSQP", bounds=bounds, constraints=given,
-            options={"maxiter": STEPS, "ftol": 1e-10},
+            options={"maxiter": STEPS, "ftol": GAIN},
         )  # fmt: skip
         return full(found.x)[0] if np.isfinite(found.x).all() else start
+
+    def _settled(self, end: Array, free: Array | None) -> Array:
+        """The point of the grid next to an end, on the constraints that the end meets, (1, d)."""
+        near = np.rint(end * GRID) / GRID
+        if free is not None:
+            near = np.where(free > 0.0, near, end)
+        met = self._above @ self.numbers(end[None])[0] > self._kept - 1.0 / GRID
+        rows = np.concatenate([self._equal, self._above[met]])
+        level = np.concatenate([self._level, self._kept[met]])
+        # What lies on a face of the cube stays there.
+        moves = (near > 0.0) & (near < 1.0) & (True if free is None else free > 0.0)
+        w = self.numbers(near[None])
+        w += (level - w @ rows.T) @ np.linalg.pinv(rows * moves, rcond=TOLERANCE).T
+        return self.repaired(self._points(np.clip(w, 0.0, 1.0)))
 
     def numbers(self, points: Array) -> Array:
         """The numbers w (n, d) of points (n, d) of the unit cube."""

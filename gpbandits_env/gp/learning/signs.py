@@ -26,7 +26,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from scipy.optimize import Bounds, minimize
 from scipy.special import erfcx, expit, log_ndtr, logit
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, leading
 from gpbandits_env.gp.kernels import Matern52
 
 # The prior on the unit cube: the medians and standard deviations of the logarithms of the
@@ -44,8 +44,9 @@ REACH, REACH_VARIANCE, REACH_CHANCE = 3.0, 11.5, 4.0
 DIFFERENCES = 5.0
 # Hyperparameters are learned from at most this many labels, the last ones.
 LAST = 300
-# Evaluations of the evidence per fit; sweeps of expectation propagation, and when they end.
-EVALUATIONS, SWEEPS, TOLERANCE = 25, 60, 1e-4
+# Evaluations of the evidence per fit; sweeps of expectation propagation, and when they end. With a
+# larger tolerance the evidence is not smooth, and processors end their searches elsewhere.
+EVALUATIONS, SWEEPS, TOLERANCE = 25, 60, 1e-8
 # The least precision of a site, and the least that remains of a marginal precision without a site.
 LEAST, LEFT = 1e-12, 1e-8
 # Below this argument, an asymptotic formula replaces a difference of numbers that are almost equal.
@@ -139,7 +140,7 @@ class SignModel:
             )
             for start in self._starts()
         ]
-        return self._of(min(found, key=lambda one: float(one.fun)).x)
+        return self._of(found[int(leading(np.array([-one.fun for one in found])))].x)
 
     def _starts(self) -> list[Array]:
         """This model, and one from which the search finds another reason of the labels -1."""

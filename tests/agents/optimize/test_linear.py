@@ -65,6 +65,30 @@ def test_ascents_end_at_the_vertex_of_a_linear_program():
     assert values.max() == pytest.approx(-best.fun, abs=1e-6)
 
 
+@pytest.mark.parametrize("equalities", [0, 1])
+def test_noise_of_rounding_does_not_change_where_ascents_along_constraints_end(equalities):
+    rng = np.random.default_rng(8)
+    matrix, goal = rng.random((3, 4)), rng.random(4)
+    high = matrix @ np.full(4, 0.4)
+    low = np.where(np.arange(3) < equalities, high, -np.inf)
+    limits = LinearLimits(matrix, low, high, np.array([0.0, 0.0, 3.0, 0.0]))
+    starts = limits.repaired(rng.random((5, 4)))
+
+    def ends(noise):
+        def surface(x, rows):
+            away, noises = x - goal, 1.0 + noise * rng.standard_normal((2, len(x)))
+            values = np.exp(0.3 * np.sin(9.0 * away).sum(axis=1) - 4.0 * (away**2).sum(axis=1))
+            slopes = values[:, None] * (2.7 * np.cos(9.0 * away) - 8.0 * away)
+            return values * noises[0], slopes * noises[1][:, None]
+
+        return limits.slid(surface, starts, surface(starts, None)[0], None)[0]
+
+    plain = ends(0.0)
+    assert np.abs(plain - starts).max() > 0.1
+    for _ in range(5):
+        np.testing.assert_allclose(ends(1e-12), plain, rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize("agent", ["ei", "ts", pytest.param("ts-rsr", marks=pytest.mark.slow)])
 def test_the_optimum_on_a_line_is_found(agent):
     """The minimum of (x - 1)^2 + (y - 0.8)^2 with x + y <= 1 is 0.32 at (0.6, 0.4)."""

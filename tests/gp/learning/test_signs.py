@@ -143,3 +143,19 @@ def test_failures_by_chance_are_told_from_those_of_a_place(seed, rate):
     assert model.chance == pytest.approx((labels < 0.0).mean(), abs=0.07)
     assert replace(model, chance=0.01).fitted(points, labels).chance > 0.1
     assert SignModel.prior([0, 1]).fitted(points, labels).chance == 0.0
+
+
+def test_the_last_digits_of_the_points_do_not_change_what_is_learned():
+    rng = np.random.default_rng(3)
+    points = rng.random((26, 2))
+    points[10:] = [0.55, 0.6] + 0.1 * rng.standard_normal((16, 2))
+    labels = np.where(points.sum(axis=1) > 1.2, -1.0, 1.0)
+
+    def learned(points):
+        models = [SignModel.prior((0, 1), chance=0.1)]
+        for n in range(8, 27, 3):
+            models.append(models[-1].fitted(points[:n], labels[:n]))
+        return [x for m in models for x in (*m.lengthscales, m.variance, m.mean, m.chance)]
+
+    moved = points * (1.0 + 1e-14 * np.random.default_rng(0).standard_normal(points.shape))
+    assert learned(moved) == pytest.approx(learned(points), rel=1e-7)
