@@ -2,6 +2,7 @@
 
     pip install wdbo-algo      # in an environment of its own; needs torch, gpytorch and botorch
     python benchmarks/wdbo.py [--seconds 60] [--evaluation 0] [--seeds 1] [--out FILE.csv]
+    python benchmarks/wdbo.py --tables     # those of docs/time.md, from results/wdbo.csv
 
 The last coordinate of a function is time, which passes through its whole range in `--seconds`. An
 optimizer decides, its point is evaluated at the time when it has decided, and the next decision
@@ -22,6 +23,7 @@ import argparse
 import csv
 import sys
 import warnings
+from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -35,6 +37,7 @@ from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import SWEPT
 
+RESULTS = Path(__file__).parent / "results" / "wdbo.csv"
 NOISE_VAR, UNITS, TIMES = 0.05, 4.0, 201
 KERNEL, TEMPORAL = Matern52(0.3), {"type": "matern32", "lengthscale": UNITS / 5.0}
 LEARN = {"every": 10, "what": ["kernel", "temporal", "noise_var"], "last": 100}
@@ -158,6 +161,25 @@ def run(function, optimizer, seconds, evaluation, rng):
     return n, float(np.mean(regrets)), over_time, 1e3 * thought / n, optimizer.kept
 
 
+def tables(path=RESULTS):
+    """The tables of kept results, in Markdown: samples and regret over time of each agent."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = []
+    for group in dict.fromkeys((row["evaluation"], row["seconds"]) for row in rows):
+        mine = [row for row in rows if (row["evaluation"], row["seconds"]) == group]
+        lines = [f"| function | {' | '.join(AGENTS)} |", "|---" * (1 + len(AGENTS)) + "|"]
+        for name in dict.fromkeys(row["function"] for row in mine):
+            cells = []
+            for agent in AGENTS:
+                of = [r for r in mine if (r["function"], r["agent"]) == (name, agent)]
+                n, regret = (np.mean([float(r[k]) for r in of]) for k in ("samples", "over_time"))
+                cells.append(f"{n:,.0f}: {regret:.2f}")
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+        found.append("\n".join(lines))
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -166,7 +188,11 @@ def main():
     parser.add_argument("--functions", default=",".join(SWEPT))
     parser.add_argument("--agents", default=",".join(AGENTS))
     parser.add_argument("--out")
+    parser.add_argument("--tables", action="store_true")
     given = parser.parse_args()
+    if given.tables:
+        print("\n\n".join(tables()))
+        return
     head = ["function", "seed", "seconds", "evaluation", "agent"]
     head += ["samples", "regret", "over_time", "ms", "kept"]
     with open(given.out, "a", newline="") if given.out else sys.stdout as file:

@@ -1,4 +1,4 @@
-"""The pictures of docs/time.md: draws of temporal kernels, and what agents with them believe.
+"""The pictures of docs/time.md: draws of temporal kernels, what agents with them believe, a clock.
 
 Run: python examples/figures/models_of_time.py [FOLDER] [ROUNDS]
 """
@@ -131,10 +131,62 @@ def _played(season: dict[str, Any], temporal: dict[str, Any], rounds: int) -> li
     return played
 
 
+def animate_speeds(target: Path, seconds: float) -> None:
+    """The same agent at two speeds on a function that moves while it thinks."""
+    speeds = {"decides in a millisecond": 0.001, "decides in a second": 1.0}
+    env, played = None, []
+    for thinking in speeds.values():
+        env, rounds = _clocked(thinking, seconds)
+        played.append(rounds)
+    process: Any = env.unwrapped.bandit.process  # type: ignore[union-attr]
+    x = np.linspace(-512.0, 512.0, ARMS)
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8), sharey=True, layout="constrained")
+
+    def draw(now: float) -> None:
+        truth = process.at(1.0 + now).values
+        for axis, title, rounds in zip(axes, speeds, played, strict=True):
+            past = [round_ for round_ in rounds if round_[0] <= now]
+            read, action, mean, sd, regret = past[-1]
+            axis.clear()
+            draw_belief(axis, x, mean, sd)
+            axis.plot(x, truth, color="black", linewidth=1.0, label="function")
+            axis.plot(x[action], truth[action], "o", color="tab:red", label="action in force")
+            axis.set(ylim=(-3.5, 3.5), xlabel="arm")
+            said = f"{len(past)} evaluations, regret over time {regret / read:.2f}"
+            axis.set_title(f"{title}\n{now:.1f} s: {said}", fontsize=9)
+        axes[0].legend(fontsize=7, loc="lower left", ncols=2)
+
+    shown = np.arange(5.0, seconds, 0.6).tolist()
+    moving = FuncAnimation(figure, draw, frames=shown)
+    moving.save(target, writer=PillowWriter(fps=3), dpi=80)
+    plt.close(figure)
+
+
+def _clocked(thinking: float, seconds: float) -> tuple[Any, list[Any]]:
+    """The time, the action, the belief that chose it and the regret over time of each round."""
+    clock = {"evaluation": 0.1, "thinking": thinking, "duration": seconds}
+    kernel = {"type": "matern52", "lengthscale": 70.0}
+    world: dict[str, Any] = {"function": "eggholder", "sweep": 60.0, "grid": ARMS, "kernel": kernel}
+    env = gym.make("gpbandits/Drifting-v0", **world, noise_var=0.05, clock=clock)
+    agent = agents.make("tv-gp-ucb", env, seed=0, epsilon=0.1, beta=4.0)
+    observation, _ = env.reset(seed=0)
+    played, over = [], False
+    while not over:
+        agent.observe(observation)
+        actions, belief = agent.ask(), agent.belief()
+        assert belief is not None
+        observation, _, _, over, info = env.step(actions)
+        regret = info["time_regret"]
+        played.append((float(observation["time"][0]), int(actions[0]), *belief, regret))
+    return env, played
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "figures")
     folder.mkdir(exist_ok=True)
     draw_kernels(folder / "time-draws.svg")
     draw_beliefs(folder / "time-belief.svg")
-    animate_beliefs(folder / "time-belief.gif", int(sys.argv[2]) if len(sys.argv) > 2 else SIX_DAYS)
-    print(f"drew three pictures in {folder}")
+    quick = len(sys.argv) > 2
+    animate_beliefs(folder / "time-belief.gif", int(sys.argv[2]) if quick else SIX_DAYS)
+    animate_speeds(folder / "time-clock.gif", 6.0 if quick else 20.0)
+    print(f"drew four pictures in {folder}")

@@ -128,7 +128,7 @@ def make_env(env: str, kwargs: Settings, horizon: int) -> gym.Env[Any, Any]:
     if not isinstance(mode := kwargs.get("render_mode"), str | None):
         raise InvalidInput(f"render_mode must be a string, such as 'rgb_array', got {shown(mode)}")
     # With a duration the clock ends an episode, whatever the number of its rounds.
-    steps = None if clocked(kwargs) else horizon
+    steps = -1 if clocked(kwargs) else horizon
     try:
         made = gym.make(env, max_episode_steps=steps, disable_env_checker=True, **kwargs)
     except GPBanditsError:  # some of these are a TypeError too
@@ -136,7 +136,7 @@ def make_env(env: str, kwargs: Settings, horizon: int) -> gym.Env[Any, Any]:
     except (gym.error.Error, ImportError, TypeError) as error:  # a package may not be installed
         raise InvalidInput(f"environment {env!r}: {error}") from error
     problem = getattr(made.unwrapped, "problem", None)
-    if steps and problem is not None and (problem.horizon or horizon) < horizon:
+    if steps > 0 and problem is not None and (problem.horizon or horizon) < horizon:
         raise InvalidInput(
             f"the horizon is {horizon}, but the recording ends after {problem.horizon} rounds: use "
             "a shorter horizon, other starts, or repeat=True, so that the first row follows the "

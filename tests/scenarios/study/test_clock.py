@@ -84,6 +84,13 @@ def test_declared_costs_repeat_bit_for_bit_and_slow_agents_evaluate_less(tmp_pat
     assert labels == ["time, in units of the drift"] * 2
 
 
+def test_only_the_clock_ends_a_trial():
+    """Not the usual limit of Gymnasium, 1000 rounds."""
+    clock = CLOCK | {"evaluation": 0.01, "duration": 15.0}
+    record = run_trial(scenario(env_kwargs=WORLD | {"clock": clock}), "usual", 0)
+    assert record.rounds["evaluations"][-1] == pytest.approx(1500, abs=1)
+
+
 def test_a_study_without_a_duration_has_no_time(tmp_path):
     plain = {name: value for name, value in WORLD.items() if name != "clock"}
     given = scenario(env_kwargs=plain, agents=(AgentEntry("usual", "random"),))
