@@ -42,7 +42,7 @@ EPSILONS = (0.003, 0.01, 0.03, 0.1, 0.3)
 MARKOV = tuple(f"markov/{epsilon:g}".replace(".", "-") for epsilon in EPSILONS)
 
 
-def _ucb(label: str, note: str, beta: Plain, agent: str = "gp-ucb", **settings: Any) -> AgentEntry:
+def _ucb(label: str, note: str, beta: Any, agent: str = "gp-ucb", **settings: Any) -> AgentEntry:
     return AgentEntry(label, agent, {"beta": beta, **settings}, note)
 
 
@@ -130,6 +130,79 @@ def _drawn(name: str, what: str, kernels: tuple[Plain, ...]) -> Scenario:
     )
 
 
+# -- A shift that all arms share, and a day and a night in a box -----------------------------------
+
+PRODUCTS = tuple(
+    _ucb(label, f"one Markov drift of everything, epsilon = {epsilon:g}", BETA, epsilon=epsilon)
+    for label, epsilon in zip(MARKOV, EPSILONS, strict=True)
+)
+SHIFT = Scenario(
+    id="time/common-shift",
+    source="issue 274 of Ax",
+    title="a slow function and a fast shift that all arms of a round share: a sum and products",
+    env="gpbandits/Drifting-v0",
+    env_kwargs={
+        "grid": [50],
+        "batch_size": 3,
+        "kernel": {
+            "type": "sum",
+            "terms": [{"type": "se", "lengthscale": 0.2}, {"type": "constant", "variance": 1.0}],
+        },
+        "noise_var": 0.01,
+        "drift": {
+            "type": "temporal",
+            "kernel": {
+                "type": "terms",
+                "kernels": [
+                    {"type": "markov", "epsilon": 0.003},
+                    {"type": "markov", "epsilon": 0.3},
+                ],
+            },
+        },
+    },
+    agents=(
+        AgentEntry("sum", "tv-gp-ucb", {"beta": BETA}, "knows both kernels in time"),
+        *PRODUCTS,
+        _ucb("gp-ucb", "nothing is ever forgotten", BETA),
+        GENIE,
+    ),
+    horizon=200,
+    trials=20,
+    departures=(OWN,),
+)
+DAY_NIGHT = Scenario(
+    id="time/day-night-box",
+    source="issue 2435 of Ax",
+    title="a day and a night in a box of 4 dimensions, one evaluation every two hours",
+    env="gpbandits/Drifting-v0",
+    env_kwargs={
+        "box": [[0.0] * 4, [1.0] * 4],
+        "kernel": {"type": "se", "lengthscale": 0.8},
+        "noise_var": 0.01,
+        "drift": {
+            "type": "temporal",
+            "kernel": {
+                "type": "sum",
+                "kernels": [
+                    {"type": "periodic", "period": 12.0, "harmonics": 2},
+                    {"type": "static"},
+                ],
+                "weights": [0.7, 0.3],
+            },
+        },
+    },
+    agents=(
+        _ucb("right", "knows the temporal kernel; searches the box", 2.0, "tv-gp-ucb"),
+        _ucb("candidates", "the same, among 1024 points", 2.0, "tv-gp-ucb", candidates=1024),
+        _ucb("gp-ucb", "ignores the time", 2.0),
+        _ucb("markov/0-03", "assumes a Markov drift, epsilon = 0.03", 2.0, epsilon=0.03),
+        _ucb("markov/0-3", "assumes a Markov drift, epsilon = 0.3", 2.0, epsilon=0.3),
+    ),
+    horizon=120,
+    trials=10,
+    departures=(OWN,),
+)
+
 # -- Drift of unknown rate -------------------------------------------------------------------------
 
 
@@ -209,6 +282,8 @@ SCENARIOS = (
         choices=(MATCHED,),
         departures=(OWN, f"{RIVALS_TRIALS} trials, because several of these agents are slow"),
     ),
+    SHIFT,
+    DAY_NIGHT,
     _drawn("kernels", "draws that wander", WANDERING),
     _drawn("seasons", "draws with a season of 24 rounds", SEASONAL),
     _real(

@@ -34,3 +34,19 @@ def test_each_agent_is_ahead_of_the_optimizers_of_other_libraries(bbob, dim):
     assert len(gaps) == 144
     ranks = rankdata(gaps, axis=1).mean(axis=0)
     assert (ranks[: len(ours)].max(axis=0) < ranks[len(ours) :].min(axis=0)).all()
+
+
+def test_the_table_of_a_day_and_a_night_is_that_of_the_file():
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    section = page.split("## A day and a night")[1].split("\n## ")[0]
+    runs = (ROOT / "benchmarks" / "results" / "day_night.txt").read_text().splitlines()
+    found = [line[22:].split() for line in runs if "+-" in line]
+    rows = [f"| {mean} ± {error} | {cost} ms |" for mean, _, error, cost, *_ in found]
+    assert len(rows) == 5
+    assert [row for row in rows if row not in section] == []
+    means = [float(mean) for mean, *_ in found]
+    for mean, _, error, _, _, *each in found:
+        assert float(mean) == pytest.approx(sum(map(float, each)) / 10, abs=1e-3)
+        assert float(error) < 0.15
+    assert means[0] <= means[1]
+    assert means[0] < 0.5 * min(means[2:])

@@ -11,6 +11,7 @@ Source: bogunovic2016, Appendix B, eqs. (24)-(25); Rasmussen & Williams (2006), 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -55,6 +56,11 @@ class Covariances(ABC):
     def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
         """The covariances of the pairs i < j, the variances, and the pull-back of gradients."""
 
+    def apart(self, count: int) -> "list[tuple[Covariances, slice]]":
+        """The covariances of each of several terms, and their parameters; these alone for one."""
+        assert count == 1, "only sums have several terms"
+        return [(self, slice(None))]
+
 
 class KernelCovariances(Covariances):
     """The covariances of any kernel, as a function of some parameters; an n x n matrix for each."""
@@ -72,6 +78,17 @@ class KernelCovariances(Covariances):
     def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
         return self._fixed or self._at(self.kernel(theta))
 
+    def apart(self, count: int) -> list[tuple[Covariances, slice]]:
+        if count == 1:
+            return super().apart(1)
+        found, start = list[tuple[Covariances, slice]](), 0
+        for i, term in enumerate(self._kernel.parts):
+            own = [name.removeprefix(f"terms.{i}.") for name in self._names]
+            own = [name for name in own if name in term.parameters()]
+            part = slice(start, start := start + len(own))
+            found.append((KernelCovariances(term, self.points, own), part))
+        return found
+
     def _at(self, kernel: Kernel) -> tuple[Array, Array, Pull]:
         gram = kernel(self.points)
 
@@ -86,12 +103,12 @@ class KernelCovariances(Covariances):
 
 
 class TimedCovariances(Covariances):
-    """Covariances in space times those in time; the parameters of time come before the others.
+    """Covariances in space times those in time, a sum over the terms of the kernel in space.
 
-    The derivatives in the parameters of time are forward differences.
+    The parameters of time come before the others. Their derivatives are forward differences.
 
     Args:
-        inner: the covariances in space.
+        inner: the covariances in space; those of a sum if the temporal kernel has several parts.
         temporal: the covariance in time.
         times: (n,).
         names: the names of the parameters of time, which may be none.
@@ -106,7 +123,8 @@ class TimedCovariances(Covariances):
                 f"of the times is {times.min():g}: count them from the start"
             )
         self.i, self.j, self.pairs = inner.i, inner.j, inner.pairs
-        self._inner, self._temporal, self._times, self._names = inner, temporal, times, names
+        self._terms = inner.apart(len(temporal.parts))
+        self._temporal, self._times, self._names = temporal, times, names
         lags = np.abs(times[self.i] - times[self.j])
         # Where T depends on the lag alone, each lag is evaluated once.
         self._lags, self._which = np.unique(lags, return_inverse=True)
@@ -125,23 +143,31 @@ class TimedCovariances(Covariances):
 
     def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
         own, rest = np.split(theta, [len(self._names)])
-        k, variance, inner_pull = self._inner(rest)
         temporal = self.temporal(own)
-        shared, spread = self._shared(temporal)
+        in_space = [covariances(rest[part]) for covariances, part in self._terms]
+        in_time = [self._shared(part) for part in temporal.parts]
 
         def pull(outer: Array, diagonal: Array, trace: float) -> Array:
-            slopes, of_pairs = [], outer * k
-            for name, value in zip(self._names, own.tolist(), strict=True):
+            slopes = np.zeros(len(own))
+            for at, (name, value) in enumerate(zip(self._names, own.tolist(), strict=True)):
                 moved = temporal.with_parameters({name: value * np.exp(STEP)})
-                others, wider = self._shared(moved)
-                slope = of_pairs @ (others - shared)
-                slopes.append(slope + 0.5 * float(np.sum(diagonal * variance * (wider - spread))))
-            outer *= shared
-            diagonal = diagonal * spread
-            in_space = inner_pull(outer, diagonal, float(diagonal.sum()))
-            return np.concatenate([np.array(slopes) / STEP, in_space])
+                for i, (k, variance, _) in enumerate(in_space):
+                    if moved.parts[i] != temporal.parts[i]:
+                        (shared, spread), (others, wider) = in_time[i], self._shared(moved.parts[i])
+                        slopes[at] += (outer * k) @ (others - shared)
+                        slopes[at] += 0.5 * float(np.sum(diagonal * variance * (wider - spread)))
+            found = [slopes / STEP]
+            for (_, _, inner_pull), (shared, spread) in zip(in_space, in_time, strict=True):
+                own_diagonal = diagonal * spread
+                found.append(inner_pull(outer * shared, own_diagonal, float(own_diagonal.sum())))
+            return np.concatenate(found)
 
-        return k * shared, variance * spread, pull
+        products = [
+            (k * shared, variance * spread)
+            for (k, variance, _), (shared, spread) in zip(in_space, in_time, strict=True)
+        ]
+        pairs, variances = zip(*products, strict=True)
+        return reduce(np.add, pairs), reduce(np.add, variances), pull
 
 
 class RadialCovariances(Covariances):

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.gp.kernels import Empirical, SquaredExponential
+from gpbandits_env.gp.kernels import ConstantKernel, Empirical, SquaredExponential
 from gpbandits_env.gp.learning import (
     HyperPriors,
     InputScaling,
@@ -27,6 +28,7 @@ from gpbandits_env.gp.temporal import (
     QuasiPeriodicTime,
     TemporalProduct,
     TemporalSum,
+    TermsInTime,
     WienerTime,
 )
 from gpbandits_env.problem import Problem
@@ -213,6 +215,45 @@ def test_space_and_time_are_learned_together():
     assert known.temporal == truth
     static = fit(Model(model.kernel, 0.01), data, learn=["lengthscale"]).model
     assert log_marginal_likelihood(known, data)[0] > log_marginal_likelihood(static, data)[0] + 20.0
+
+
+def test_a_shift_that_all_points_share_is_learned():
+    rng, n = np.random.default_rng(1), 150
+    x, times = rng.uniform(size=(n, 1)), np.arange(float(n))
+    kernel = SquaredExponential(0.3) + ConstantKernel(2.0)
+    truth = TermsInTime((MarkovTime(0.004), MarkovTime(0.3)))
+
+    def covariance(kernel, temporal, noise_var):
+        pairs = zip(kernel.terms, temporal.kernels, strict=True)
+        return sum(k(x) * t(times, times) for k, t in pairs) + noise_var * np.eye(n)
+
+    y = np.linalg.cholesky(covariance(kernel, truth, 0.01)) @ rng.standard_normal(n)
+    data, start = Observations(x, y, times), TermsInTime((MarkovTime(0.02), MarkovTime(0.1)))
+    model = Model(SquaredExponential(0.5) + ConstantKernel(1.0), 0.1, temporal=start)
+    found, slopes = log_marginal_likelihood(model, data)
+    expected = multivariate_normal(np.zeros(n), covariance(model.kernel, start, 0.1)).logpdf(y)
+    assert found == pytest.approx(expected, abs=1e-7)
+    values = model.kernel.parameters() | {f"temporal.{k}": v for k, v in start.parameters().items()}
+    assert slopes.keys() - {"epsilon", "noise_var"} == values.keys()
+    for name, value in values.items():
+        ends = []
+        for step in (1e-5, -1e-5):
+            own, in_time = model.kernel, start
+            if name in own.parameters():
+                own = own.with_parameters({name: value * np.exp(step)})
+            else:
+                moved = {name.removeprefix("temporal."): value * np.exp(step)}
+                in_time = in_time.with_parameters(moved)
+            gram = covariance(own, in_time, 0.1)
+            ends.append(multivariate_normal(np.zeros(n), gram).logpdf(y))
+        assert slopes[name] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-4, abs=1e-4)
+    priors = HyperPriors.default(InputScaling(np.zeros(1), np.ones(1)))
+    learned = fit(model, data, learn=["kernel", "noise_var", "temporal"], priors=priors).model
+    slow, fast = learned.temporal.kernels
+    assert slow.epsilon < 0.02
+    assert fast.epsilon == pytest.approx(0.3, rel=0.6)
+    exact = Model(kernel, 0.01, temporal=truth)
+    assert log_marginal_likelihood(learned, data)[0] > log_marginal_likelihood(exact, data)[0] - 4.0
 
 
 def test_learning_needs_a_kernel_to_start_from():
