@@ -70,9 +70,8 @@ class GPAgent(Agent):
         self.keep = keep = parts.keep_for()
         self.action_map = mapped = parts.map_for(problem, rng, keep)
         self.data, model = Data(mapped.data_domain), parts.model(mapped.inner)
-        self.refit = None
-        if isinstance(parts.learn, Learning):
-            self.refit = Refit(parts.learn, model, self.data, keep, mapped, problem.reward_sd)
+        given, sd = (model, self.data, keep, mapped), problem.reward_sd
+        self.refit = Refit(parts.learn, *given, sd) if isinstance(parts.learn, Learning) else None
         self.compression = compression_for(parts.compress, problem)
         self.conditioned = Conditioned(self.data, keep, mapped, self._prior, self.refit or model)
         self.search = parts.search_for(problem, mapped, rng, keep)
@@ -80,7 +79,7 @@ class GPAgent(Agent):
         self.batch = parts.batch_for(self.rule, problem)
         self.repeats = parts.repeats and parts.repeats(problem.batch_size)
         self._follows = type(self.search).follow is not Search.follow
-        self._plans = type(self.search).first_points is not Search.first_points
+        self._planners = [p for p in self.parts if type(p).planned is not Part.planned]
         self._observers = [p for p in self.parts if type(p).observe is not Part.observe]
         self._begin()
         if self.batch.draws_samples:
@@ -126,16 +125,14 @@ class GPAgent(Agent):
 
     def choose(self) -> Points:
         """The next actions as points of the posterior's domain, (m,) or (m, d)."""
-        if self._plans:
-            first = self.search.first_points(self.posterior, self.problem.batch_size)
-            if first is not None:
-                return np.asarray(first)
+        for part in self._planners:
+            planned = part.planned(self.posterior, self.problem.batch_size)
+            if planned is not None:
+                return planned
         return self.batch.choose(self.next_round())
 
     def ask(self, context: ArrayLike | None = None) -> Points:
         self.set_context(context)
-        if self.repeats is not None and (again := self.repeats.again()) is not None:
-            return np.asarray(again)
         self.search.renew()
         pending = self._pending_points() if self.pending else ()
         if len(pending):
@@ -189,8 +186,7 @@ class GPAgent(Agent):
         return kept and bool(self.posterior.takes_noise)
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
-        points = self._placed(self.problem.domain.check(actions), None)
-        placed = self.action_map.coordinates(points)
+        placed = self.action_map.coordinates(self._placed(self.problem.domain.check(actions), None))
         return self.compression.informative(self.posterior, placed, self._pending_points())
 
     def wait(self, dt: float) -> None:

@@ -55,8 +55,8 @@ class Parts:
         own_search: for an algorithm with a search of its own: a function of the problem, the
             generator, the `Keep` and the setting ``search``.
         repeats: for an algorithm that plays its choice for several rounds: a function of the batch
-            size that makes a `Part` with a method `again`, which returns the actions of the next
-            round, or None for a new choice. It asks for no context.
+            size that makes a `Part` whose method `planned` returns the points of the next round, or
+            None for a new choice. It asks for no context.
         posterior: the representation of the posterior. On arms "auto" takes the cheaper of "rows"
             (dense) and "coefficients". "nystrom", or {"type": "nystrom", "qbar": 5.0}, is the
             posterior of BKB: after each round its dictionary is redrawn and includes an arm with n

@@ -181,7 +181,8 @@ class Improvement(AcquisitionRule):
         return Augmented(score, posterior.noise_var) if self.augmented else score
 
 
-# EI and MPI as in the comparison of bedi2022.
+# EI over the largest posterior mean at an observed point; EI and MPI as in bedi2022.
+POSTERIOR_EI = partial(Improvement, "improvement", incumbent="posterior-mean", margin=0.0)
 OBSERVED_EI = partial(Improvement, "improvement", incumbent="observed", margin=0.0)
 MEAN_EI = partial(Improvement, variant="improvement", incumbent="max-mean", margin=0.0)
 
@@ -218,6 +219,10 @@ class Named:
         theorem = {"type": "continuous", "scale": 0.2, "dim": searched.dim, "r": side}
         usual: Beta = search.usual_beta or theorem
         return ConfidenceBound(usual if self.beta is None else self.beta)
+
+
+# GP-UCB by default.
+NAMED = partial(Named, acquisition="ucb", beta=None)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.acquisitions.rules import NAMED
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.embeddings.action_map import ActionMap, box_of
@@ -133,6 +133,6 @@ class DropoutUCB(GPAgent):
     """
 
     PARTS = Parts(
-        acquisition=partial(Named, acquisition="ucb", beta=None),
+        acquisition=NAMED,
         action_map=partial(DropoutMap, d=5, fill="mix", p=0.1),
     )

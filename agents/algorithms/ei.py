@@ -9,7 +9,7 @@ Departures: 1. EI is computed in logarithms (Ament et al. 2023), which leaves th
 
 from functools import partial
 
-from gpbandits_env.agents.acquisitions.rules import Improvement
+from gpbandits_env.agents.acquisitions.rules import POSTERIOR_EI
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 
@@ -31,8 +31,4 @@ class EI(GPAgent):
             deviation s, against repeated evaluations (Huang et al. 2006).
     """
 
-    PARTS = Parts(
-        acquisition=partial(
-            Improvement, "improvement", incumbent="posterior-mean", margin=0.0, augmented=False
-        )
-    )
+    PARTS = Parts(acquisition=partial(POSTERIOR_EI, augmented=False))

@@ -10,7 +10,7 @@ from functools import partial
 
 from numpy.random import Generator
 
-from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.acquisitions.rules import NAMED
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.embeddings.action_map import box_of
 from gpbandits_env.agents.embeddings.embedding import EmbeddedMap, HashEmbedding
@@ -40,6 +40,4 @@ class HeSBO(GPAgent):
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
     """
 
-    PARTS = Parts(
-        acquisition=partial(Named, acquisition="ucb", beta=None), action_map=partial(_hashing, d=5)
-    )
+    PARTS = Parts(acquisition=NAMED, action_map=partial(_hashing, d=5))

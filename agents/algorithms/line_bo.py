@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.acquisitions.rules import NAMED
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.embeddings.action_map import box_of
 from gpbandits_env.agents.embeddings.embedding import BoxMap, LineEmbedding
@@ -117,7 +117,7 @@ class LineBO(GPAgent):
     """
 
     PARTS = Parts(
-        acquisition=partial(Named, acquisition="ucb", beta=None),
+        acquisition=NAMED,
         own_search=partial(LineSearch, anchor="best", directions="random", rounds_per_line=1),
     )
     search: LineSearch

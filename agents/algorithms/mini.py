@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
+from gpbandits_env.agents.acquisitions.rules import POSTERIOR_EI, ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5
 from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -38,7 +38,7 @@ class Repeats(Part):
         batch_size: the number m of actions per round.
         ratio: C^2, at least 1.
     Attributes:
-        actions: the actions of the last step, a list of m.
+        actions: the actions of the last step as points of the data, a list of m.
         left: the number of rounds in which they are still to be played.
         decisions: the number of steps so far.
     """
@@ -55,12 +55,11 @@ class Repeats(Part):
         self.actions: list[Any] = []
         self.left = self.decisions = 0
 
-    def again(self) -> Points | None:
-        """The actions of the next round; None if they are to be chosen."""
+    def planned(self, posterior: Any, m: int) -> Points | None:
         return np.array(self.actions) if self.left else None
 
     def observe(self, seen: Observed, before: Any) -> None:
-        played = seen.actions.tolist()
+        played = seen.points.tolist()
         if seen.source != "round" or not played:
             return
         if self.left and played == self.actions:
@@ -106,6 +105,6 @@ class MiniEI(GPAgent):
 
     uses_contexts = False
     PARTS = Parts(
-        acquisition=partial(Improvement, "improvement", incumbent="posterior-mean", margin=0.0),
+        acquisition=POSTERIOR_EI,
         repeats=partial(Repeats, ratio=2.0),
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 from numpy.random import Generator
 
-from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.acquisitions.rules import NAMED
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.embeddings.action_map import box_of
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -84,7 +84,7 @@ class MSUCB(GPAgent):
     """
 
     PARTS = Parts(
-        acquisition=partial(Named, acquisition="ucb", beta=None),
+        acquisition=NAMED,
         own_search=partial(
             subspace_search,
             d=5,

@@ -7,7 +7,7 @@ Departures: 1. it is the sequential heuristic, not the joint q-point improvement
 
 from functools import partial
 
-from gpbandits_env.agents.acquisitions.rules import Improvement
+from gpbandits_env.agents.acquisitions.rules import POSTERIOR_EI
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 
@@ -25,8 +25,6 @@ class QEI(GPAgent):
     """
 
     PARTS = Parts(
-        acquisition=partial(
-            Improvement, "improvement", incumbent="posterior-mean", margin=0.0, augmented=False
-        ),
+        acquisition=partial(POSTERIOR_EI, augmented=False),
         batch="believer",
     )

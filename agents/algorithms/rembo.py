@@ -11,7 +11,7 @@ from functools import partial
 
 from numpy.random import Generator
 
-from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.acquisitions.rules import NAMED
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.embeddings.action_map import ActionMap, box_of
 from gpbandits_env.agents.embeddings.embedding import BoxMap, EmbeddedMap, gaussian_embedding
@@ -63,6 +63,6 @@ class REMBO(GPAgent):
     """
 
     PARTS = Parts(
-        acquisition=partial(Named, acquisition="ucb", beta=None),
+        acquisition=NAMED,
         action_map=partial(gaussian_map, d=5, kernel_on="y"),
     )

@@ -7,9 +7,7 @@ Departures: 1. the paper leaves open how the policy sharpens with time; ours is 
 `batch.Boltzmann`; 2. in a box the action is drawn from a fresh set of candidates; 3. those of `EI`.
 """
 
-from functools import partial
-
-from gpbandits_env.agents.acquisitions.rules import Improvement
+from gpbandits_env.agents.acquisitions.rules import POSTERIOR_EI
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 
@@ -26,6 +24,6 @@ class StochasticPolicy(GPAgent):
     """
 
     PARTS = Parts(
-        acquisition=partial(Improvement, "improvement", incumbent="posterior-mean", margin=0.0),
+        acquisition=POSTERIOR_EI,
         batch="boltzmann",
     )

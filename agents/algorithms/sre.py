@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from gpbandits_env.agents.acquisitions.rules import Named
+from gpbandits_env.agents.acquisitions.rules import NAMED
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.embeddings.action_map import box_of
@@ -115,7 +115,7 @@ class SRE(GPAgent):
     """
 
     PARTS = Parts(
-        acquisition=partial(Named, acquisition="ucb", beta=None),
+        acquisition=NAMED,
         action_map=partial(StagedMap, d=5, stages=5, rounds=None),
     )
     action_map: StagedMap

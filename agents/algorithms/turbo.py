@@ -140,7 +140,7 @@ class TrustRegionSearch(RoundSearch):
         width = self.box.high - self.box.low
         return np.asarray(width * self.length * np.exp(logs - logs.mean()))
 
-    def first_points(self, posterior: BoxPosterior, m: int) -> Points | None:
+    def planned(self, posterior: BoxPosterior, m: int) -> Points | None:
         """The first points of a region, which are spread over the box."""
         observed = len(posterior.observed)
         if observed and self._seen >= self._first:

@@ -69,6 +69,10 @@ class Part:
         """
         return
 
+    def planned(self, posterior: Any, m: int) -> Points | None:
+        """The m points of a round that are chosen without an acquisition; None in other rounds."""
+        return None
+
     def state(self) -> State:
         """What the part remembers, as a copy in plain data."""
         return {name: deepcopy(getattr(self, name)) for name in self.REMEMBERS}

@@ -46,10 +46,6 @@ class Search(Part, ABC):
         """Prepare for round t, at the end of the round before and after other data arrived."""
         return
 
-    def first_points(self, posterior: Any, m: int) -> Points | None:
-        """The m actions of a round that are chosen without an acquisition; None in other rounds."""
-        return None
-
     def best(self, acquisition: Acquisition, posterior: Any, allowed: Any = None) -> Points:
         """The action with the best score, a new array (1,) or (1, d).
 
