@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.data.pending import Played, matched
-from gpbandits_env.agents.policy import Policy, check_form, learn, mask_in
+from gpbandits_env.agents.policy import Policy, learn
 from gpbandits_env.arrays import (
     Array,
     Plain,
@@ -233,18 +233,13 @@ class Agent(Displayed, ABC):
         Raises:
             InvalidInput: as in `tell` and `tell_late`.
         """
-        check_form(observation)
-        upcoming = None
-        if self.problem.contexts is not None and "context" in observation:
-            upcoming = self.checked_context(observation["context"])
-        if numbers(observation["round"], "round").any():
-            actions = np.asarray(observation["actions"])
-            rewards = finite_array(observation["rewards"], "rewards", ndim=1)
-            played = rewards[: self.batch_size].shape
-            observed = mask_in(observation, "observed", played)
-            arrived = mask_in(observation, "arrived", rewards.shape)
-            learn(self, actions, rewards, observed, arrived, observation.get("time"))
-        self.set_context(upcoming)
+        each, single = self._policy.read(observation, None)
+        if not single:
+            raise InvalidInput("observe takes the observation of one instance: use one agent each")
+        _, actions, rewards, context, *masks = each[0]
+        if np.any(observation["round"]):  # a wrapper may scale it
+            learn(self, actions, rewards, *masks)
+        self.set_context(context)
 
     def prior_data(
         self,

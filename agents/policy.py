@@ -36,7 +36,7 @@ class Policy:
         Raises:
             InvalidInput: the observation has another form.
         """
-        observed, single = self._read(observation, episode_start)
+        observed, single = self.read(observation, episode_start)
         # All copies are made first, so that no instance's stream depends on another's draws.
         while len(self._agents) < len(observed):
             self._agents.append(self._another())
@@ -47,7 +47,7 @@ class Policy:
         wanted = [agent.informative(a) for agent, a in zip(agents, chosen, strict=True)]
         return (chosen[0], wanted[0]) if single else (np.stack(chosen), np.stack(wanted))
 
-    def _read(
+    def read(
         self, observation: Mapping[str, ArrayLike], episode_start: ArrayLike | None
     ) -> tuple[list[tuple[Any, ...]], bool]:
         """The checked arguments of `_act` for each instance, and whether there is only one."""
