@@ -60,7 +60,8 @@ class Search(Part, ABC):
             raise InvalidInput(
                 "no candidate lies in the region to search: in a box, raise candidates"
             )
-        allowed = self._fresh(actions, allowed)
+        if self.excluded is not None:
+            allowed = self._fresh(actions, allowed)
         if allowed is not None:
             score[~allowed] = -np.inf
         lead = leader(acquisition, score, mean, var, allowed)
@@ -80,8 +81,7 @@ class Search(Part, ABC):
         then that of the smallest violation.
         """
         actions, values = self._samples(posterior, rng, size)
-        fresh = self._fresh(actions, None)
-        if fresh is not None:
+        if self.excluded is not None and (fresh := self._fresh(actions, None)) is not None:
             values = np.where(fresh, values, values.min(axis=1, keepdims=True) - 1.0)
         own, feasible = np.arange(size), None
         if self.feasibility is not None:
@@ -177,8 +177,7 @@ class Search(Part, ABC):
         self, actions: Points, allowed: NDArray[np.bool_] | None
     ) -> NDArray[np.bool_] | None:
         """The allowed actions that are not excluded, (n,), or if none is left, those allowed."""
-        if self.excluded is None:
-            return allowed
+        assert self.excluded is not None
         fresh = np.isin(actions, self.excluded, invert=True)
         if allowed is not None:
             fresh &= allowed
