@@ -84,9 +84,8 @@ def compare_command(
     click.echo("\n".join(_text(suite, METRICS[metric].title)))
     if baseline:
         click.echo(f"{suite.sentence(baseline)}.")
-    stem = out or min(files, key=lambda file: str(file).startswith(REFERENCE)).with_name(
-        "comparison"
-    )
+    own = [file for file in files if not str(file).startswith(REFERENCE)]
+    stem = out or (own[0].parent if own else Path()) / "comparison"
     for file in write(figure(suite, agents_of(files), over), stem, reads=files):
         click.echo(f"plot     {file}")
 

@@ -315,3 +315,11 @@ def test_the_table_for_a_paper(files):
     assert run.output.count(r"\\") == 3
     for word in (r"\toprule", "gp-ucb &", "2 scenarios", "8 paired trials", r"\end{table}"):
         assert word in run.output
+
+
+def test_a_picture_of_references_alone_stands_in_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = ["compare", "reference:context/product", "--metric", "cumulative_regret"]
+    run = CliRunner().invoke(main, given)
+    assert run.exit_code == 0, run.output
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["comparison.png", "comparison.svg"]
