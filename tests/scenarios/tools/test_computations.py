@@ -1,0 +1,39 @@
+"""Computations of claims: the cheap ones still give the arrays that are kept of them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpbandits_env.scenarios import registry
+from tools.claims import named, table
+
+REFERENCE = Path(__file__).parents[3] / "scenarios" / "reference"
+KEPT = {
+    (file.parts[-3], file.stem): json.loads(file.read_text("utf-8"))
+    for file in sorted(REFERENCE.glob("*/computed/*.json"))
+}
+CHEAP = [of for of, found in KEPT.items() if found["seconds"] <= 1.0 and of[1] != "covering-room"]
+
+
+def test_what_is_kept_is_of_a_computation():
+    for paper, name in KEPT:
+        assert name in table(paper, "COMPUTATIONS"), f"{paper}/{name}"
+
+
+@pytest.mark.parametrize(("paper", "name"), CHEAP, ids=["/".join(of) for of in CHEAP])
+def test_a_computation_gives_the_arrays_that_are_kept(paper, name):
+    found = table(paper, "COMPUTATIONS")[name]()
+    kept = KEPT[paper, name]["values"]
+    assert set(found) == set(kept)
+    for key, values in found.items():
+        assert np.shape(values) == np.shape(kept[key]), key
+
+
+def test_names_are_those_of_the_functions():
+    def lower_bound():
+        return {}
+
+    assert named(lower_bound) == {"lower-bound": lower_bound}
+    assert all(table(paper, "COMPUTATIONS") for paper in registry.PAPERS)
