@@ -3,7 +3,6 @@
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.declare import put
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named
 from gpbandits_env.scenarios.results.store import Store
@@ -51,21 +50,21 @@ def along(store: Store, cell: int, label: str, name: str) -> Array:
         return np.cumsum(np.sum(parts, axis=0), axis=1)
     if name == "rate":
         return along(store, cell, label, "evaluations") / along(store, cell, label, "time")
+    if name == "time" and (end := _duration(store, cell)) is None:
+        return np.asarray(store.arrays(cell, label, "time")[:, :, 0])
     if name in ("rounds", "time"):
         trials, horizon = store.arrays(cell, label, "optimum").shape
-        end = horizon if name == "rounds" else _duration(store, cell)
-        return np.broadcast_to(np.arange(1.0, horizon + 1.0) * (end / horizon), (trials, horizon))
+        last = horizon if name == "rounds" else end
+        return np.broadcast_to(np.arange(1.0, horizon + 1.0) * (last / horizon), (trials, horizon))
     return store.arrays(cell, label, name).astype(np.float64)
 
 
-def _duration(store: Store, cell: int) -> float:
-    """The time at which the trials of a cell end, in units of the drift."""
+def _duration(store: Store, cell: int) -> float | None:
+    """The time at which the trials of a cell end, in units of the drift; None if none is given."""
     given = store.scenario["env_kwargs"]
     for name, value in store.scenario["points"][cell].items():
         given = put(given, name, value) if name.partition(".")[0] == "clock" else given
-    if (end := clocked(given)) is None:
-        raise InvalidInput(f"{store.scenario['id']} has no clock with a duration, and no time")
-    return end
+    return clocked(given)
 
 
 def resets(model_order: Array) -> IntArray:

@@ -20,6 +20,11 @@ ROUND_FIELDS = {
     "model_order": "(T,) data points in the agent's posterior after each round; 0 without one",
     "evaluations": "(T,) evaluations spent up to and including each round, initial points too",
 }
+# With a clock that does not end the trial.
+CLOCK_FIELDS = {
+    "time": "(T, 2) when the rewards hold and when they arrive, in units of the drift",
+    "time_regret": "(T,) the integral over time of the regret of the actions in force",
+}
 INITIAL_FIELDS = {
     "initial_actions": "(n,) or (n, d) the initial points; left out where actions are",
     "initial_rewards": "(n,) their noisy rewards",
@@ -56,7 +61,8 @@ class TrialRecord:
         key: the trial.
         world_seed: the seed of the environment's reset.
         agent_seed: the seed of the agent.
-        rounds: the arrays of `ROUND_FIELDS`, and of `INITIAL_FIELDS` if there are initial points.
+        rounds: the arrays of `ROUND_FIELDS`, those of `CLOCK_FIELDS` with a clock,
+            and of `INITIAL_FIELDS` if there are initial points.
         seconds: wall-clock times (`SECONDS_FIELDS`), which alone may differ between two runs.
     """
 
@@ -94,3 +100,7 @@ class Rounds:
                 more = np.zeros_like(self.arrays[name])
                 self.arrays[name] = np.concatenate([self.arrays[name], more])
             self.arrays[name][t] = value
+
+    def until(self, t: int) -> dict[str, NDArray[Any]]:
+        """The arrays of the first rounds."""
+        return {name: array[:t] for name, array in self.arrays.items()}

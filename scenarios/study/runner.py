@@ -37,6 +37,8 @@ from gpbandits_env.specs import FAMILIES
 # `import gpbandits_env` registers them too, but not on the command line (see there).
 register_all()
 
+# The rounds for which a trial that its clock ends has room at first.
+USUAL = 256
 # Environments that a thread keeps: those of a study differ only in the parameters of its grid.
 MOST_KEPT = 2
 # The folders of the scenario files that were read, in which modules that they name are found.
@@ -200,7 +202,7 @@ def initial_points(
 def run_rounds(
     env: gym.Env[Any, Any],
     agent: Any,
-    horizon: int,
+    horizon: int | None,
     first: Plain | None = None,
     *,
     opening: int | None = None,
@@ -217,7 +219,7 @@ def run_rounds(
     Args:
         env: the environment.
         agent: a fresh agent.
-        horizon: rounds.
+        horizon: rounds; None if the clock ends the episode.
         first: the observation of the reset, which has the first context if there are contexts.
         opening: an arm to choose in round 1 instead of the agent's own choice.
         store_actions: whether to return actions, if they are not too many.
@@ -225,13 +227,14 @@ def run_rounds(
     Returns:
         The arrays of `records.ROUND_FIELDS`, and those of `SECONDS_FIELDS`.
     """
-    rounds, seconds = Rounds(horizon), Rounds(horizon)
+    rounds, seconds = Rounds(horizon or USUAL), Rounds(horizon or USUAL)
     instance: Any = env.unwrapped
     selective = bool(getattr(instance, "selective", False))
     delayed = instance.problem.max_delay is not None
     reveal = getattr(agent, "reveal", None)
     context = None if first is None else first.get("context")
-    for t in range(horizon):
+    t, over = 0, False
+    while t < horizon if horizon else not over:
         start = perf_counter()
         actions = agent.ask() if context is None else agent.ask(context=context)
         if t == 0 and opening is not None:
@@ -239,7 +242,7 @@ def run_rounds(
         mask: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
         chosen = perf_counter()
         clock = _evaluation_seconds(instance)
-        observation, _, _, _, info = env.step((actions, *mask) if selective else actions)
+        observation, _, _, over, info = env.step((actions, *mask) if selective else actions)
         stepped = perf_counter()
         context = observation.get("context")
         if delayed or "time" in observation:
@@ -251,8 +254,10 @@ def run_rounds(
             reveal(instance.function.values)
         observed = mask[0] if selective else np.ones(len(actions), dtype=bool)
         spent += int(np.count_nonzero(observed))
-        if store_actions and horizon * np.size(actions) <= MOST_ACTIONS:
+        if store_actions and horizon and horizon * np.size(actions) <= MOST_ACTIONS:
             rounds.put(t, actions=actions)
+        if "time" in observation:
+            rounds.put(t, time=observation["time"], time_regret=info["time_regret"])
         rounds.put(
             t,
             rewards=np.where(observed, np.nan, 0.0) if delayed else observation["rewards"],
@@ -266,71 +271,37 @@ def run_rounds(
             _put_late(rounds.arrays["rewards"], t, observation)
         evaluating = _evaluation_seconds(instance) - clock
         seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
-    return rounds.arrays, seconds.arrays
+        t += 1
+    return rounds.until(t), seconds.until(t)
 
 
-def run_parts(
-    env: gym.Env[Any, Any], agent: Any, parts: int, end: float, first: Plain, spent: int = 0
-) -> tuple[Plain, Plain]:
-    """One agent in one instance whose clock ends the episode, in equal parts of the time.
+def in_parts(rounds: Plain, seconds: Plain, parts: int, end: float) -> tuple[Plain, Plain]:
+    """The arrays of a trial under a clock by equal parts of its time, instead of by rounds.
 
     The regret of a part is the mean over its time of that of the actions in force, per action; the
     first actions count from the start. Other quantities are those of the last round that has ended
-    with the part.
+    with the part; seconds are those of the rounds that have ended in it.
 
     Args:
-        env: the environment, which has been reset.
-        agent: a fresh agent.
+        rounds: the arrays of `run_rounds`.
+        seconds: those of their seconds.
         parts: the number of parts, T.
-        end: the time at which the episode ends, in units of the drift.
-        first: the observation of the reset.
-        spent: evaluations before round 1.
-    Returns:
-        As `run_rounds`, without actions.
+        end: the time at which the trial ends, in units of the drift.
     """
-    instance: Any = env.unwrapped
-    times: list[Array] = []
-    rows, over = Rounds(2 * parts), False
-    agent.observe(first)
-    while not over:
-        t, start = len(times), perf_counter()
-        actions = agent.ask()
-        chosen, clock = perf_counter(), _evaluation_seconds(instance)
-        observation, _, _, over, info = env.step(actions)
-        stepped = perf_counter()
-        agent.observe(observation)
-        told = perf_counter()
-        spent += len(info["regret"])
-        times.append(observation["time"])
-        rows.put(
-            t,
-            rewards=observation["rewards"],
-            values=info["noiseless_rewards"],
-            latest=info["regret"],
-            optimum=info["optimum"],
-            model_order=model_order(agent),
-            evaluations=spent,
-            integral=info["time_regret"],
-            ask=chosen - start,
-            tell=told - stepped,
-            evaluate=_evaluation_seconds(instance) - clock,
-        )
-    found, (read, now) = {k: a[: len(times)] for k, a in rows.arrays.items()}, np.array(times).T
+    read, now = rounds["time"].T
+    first, latest = rounds["regret"][0].mean(), rounds["regret"][-1].mean()
+    integral = first * read[0] + rounds["time_regret"]
+    known = [0.0, *integral, integral[-1] + latest * max(end - read[-1], 0.0)]
     ends = end * np.arange(1, parts + 1) / parts
-    latest, integral = found.pop("latest"), found.pop("integral")
-    before, after = read[0] * latest[0].mean(), max(end - read[-1], 0.0) * latest[-1].mean()
-    known = np.concatenate([[0.0], before + integral, [before + integral[-1] + after]])
     sums = np.interp(ends, [0.0, *read, max(end, read[-1])], known)
     mean = np.diff(sums, prepend=0.0) * parts / end
-    in_part = np.searchsorted(ends, now).clip(max=parts - 1)
-    seconds = {
-        name: np.bincount(in_part, found.pop(name), parts) for name in ("ask", "tell", "evaluate")
-    }
     last = np.searchsorted(now, ends, side="right") - 1
-    rounds = {name: array[last.clip(min=0)] for name, array in found.items()}
+    found = {k: a[last.clip(min=0)] for k, a in rounds.items() if not k.startswith("time")}
     for name in ("model_order", "evaluations"):
-        rounds[name] = np.where(last < 0, 0, rounds[name])
-    return rounds | {"regret": np.repeat(mean[:, None], latest.shape[1], axis=1)}, seconds
+        found[name] = np.where(last < 0, 0, found[name])
+    found["regret"] = np.repeat(mean[:, None], found["regret"].shape[1], axis=1)
+    part = np.searchsorted(ends, now).clip(max=parts - 1)
+    return found, {name: np.bincount(part, each, parts) for name, each in seconds.items()}
 
 
 def _evaluation_seconds(instance: Any) -> float:
@@ -398,18 +369,18 @@ def _run(task: PlannedTrial) -> TrialRecord:
             agent.set_context(observation["context"])
         if here.initial:
             first = initial_points(env, agent, here.initial, task.stream("initial"))
-        if end := clocked(here.env_kwargs):
-            rounds, seconds = run_parts(env, agent, here.horizon, end, observation, here.initial)
-        else:
-            rounds, seconds = run_rounds(
-                env,
-                agent,
-                here.horizon,
-                observation,
-                opening=cell.opening(task.key.trial),
-                store_actions=here.store_actions,
-                spent=here.initial,
-            )
+        end = clocked(here.env_kwargs)
+        rounds, seconds = run_rounds(
+            env,
+            agent,
+            None if end else here.horizon,
+            observation,
+            opening=cell.opening(task.key.trial),
+            store_actions=here.store_actions,
+            spent=here.initial,
+        )
+    if end:
+        rounds, seconds = in_parts(rounds, seconds, here.horizon, end)
     if "actions" not in rounds:
         first.pop("initial_actions", None)
     return TrialRecord(task.key, env_seed, agent_seed, rounds | first, seconds)

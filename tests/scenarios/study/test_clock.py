@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.reporting.plots import figure
 from gpbandits_env.scenarios.results.curves import along
@@ -91,12 +91,12 @@ def test_only_the_clock_ends_a_trial():
     assert record.rounds["evaluations"][-1] == pytest.approx(1500, abs=1)
 
 
-def test_a_study_without_a_duration_has_no_time(tmp_path):
+def test_a_study_without_a_clock_has_no_time(tmp_path):
     plain = {name: value for name, value in WORLD.items() if name != "clock"}
     given = scenario(env_kwargs=plain, agents=(AgentEntry("usual", "random"),))
     outcome = run_study(given, tmp_path / "x.sqlite", jobs=1)
     assert "thinking" not in outcome.report().scenario["agents"]["usual"]
-    with Store.open(outcome.path) as store, pytest.raises(InvalidInput, match="no clock"):
+    with Store.open(outcome.path) as store, pytest.raises(StoreError, match="has no time"):
         along(store, 0, "usual", "time")
 
 
@@ -105,8 +105,9 @@ def test_an_agent_of_a_clock_without_end_is_told_the_times():
     given = scenario(env_kwargs=WORLD | {"clock": clock})
     cell = given.cells()[0]
     assert cell.made_for(cell.scenario.agents[1])["clock"]["thinking"] == [4.0, 0.5]
-    slow, fast = (run_trial(given, label, 0).rounds["rewards"] for label in ("slow", "fast"))
-    assert len(slow) == len(fast) == 9
+    record = run_trial(given, "slow", 0)
+    slow = record.rounds["rewards"]
+    assert len(slow) == 9
     task = PlannedTrial(cell, TrialKey(0, "slow", 0), 0)
     env = gym.make("gpbandits/Drifting-v0", **cell.made_for(cell.scenario.agents[1]))
     agent = agents.make("tv-gp-ucb", env, seed=task.stream("agent", "slow"), **UCB)
@@ -115,6 +116,14 @@ def test_an_agent_of_a_clock_without_end_is_told_the_times():
         agent.observe(observation)
         observation, *_ = env.step(agent.ask())
         np.testing.assert_array_equal(observation["rewards"], rewards)
+    np.testing.assert_array_equal(record.rounds["time"][-1], observation["time"])
+
+
+def test_a_selective_trial_skips_what_says_nothing():
+    cut = (AgentEntry("cut", "gp-ucb", {"beta": 4.0, "compress": 0.3}, thinking=(0.01,)),)
+    smooth = WORLD | {"kernel": {"type": "se", "lengthscale": 5.0}}
+    record = run_trial(scenario(agents=cut, selective=True, env_kwargs=smooth), "cut", 0)
+    assert 0 < record.rounds["evaluations"][-1] < 20
 
 
 @pytest.mark.parametrize(
