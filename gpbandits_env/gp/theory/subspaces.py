@@ -89,9 +89,9 @@ def covering_term(
     (`subspaces_by`). With an ``effective_dim`` d_e, the function depends on d_e directions only,
     and n = d_e (Theorem 2, with the factor 2 of the lemma).
 
-    The lemma is false as stated where the maximizer lies in a corner: with |Z_t| = 200 and
-    delta = 0.1 no subspace is that close with a probability of 0.18, 0.92 and 1 for D - d = 15, 45
-    and 95, where it allows 0.05.
+    The proof of the lemma does not hold where the maximizer lies in a corner: with |Z_t| = 200 and
+    delta = 0.1 no subspace is as close as it says with a probability of 0.18, 0.92 and 1 for
+    D - d = 15, 45 and 95, where it allows 0.05.
 
     Returns:
         The regret in units of f, in the shape of ``subspaces``.
