@@ -162,22 +162,39 @@ def run(function, optimizer, seconds, evaluation, rng):
 
 
 def tables(path=RESULTS):
-    """The tables of kept results, in Markdown: samples and regret over time of each agent."""
+    """The tables of kept results, in Markdown: samples, and regret over time, of each agent.
+
+    After each, on how many functions ours have at most half of the regret of the public code, and
+    less, and the range of their samples for each of its samples.
+    """
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
     found = []
     for group in dict.fromkeys((row["evaluation"], row["seconds"]) for row in rows):
         mine = [row for row in rows if (row["evaluation"], row["seconds"]) == group]
         lines = [f"| function | {' | '.join(AGENTS)} |", "|---" * (1 + len(AGENTS)) + "|"]
-        for name in dict.fromkeys(row["function"] for row in mine):
-            cells = []
-            for agent in AGENTS:
-                of = [r for r in mine if (r["function"], r["agent"]) == (name, agent)]
-                n, regret = (np.mean([float(r[k]) for r in of]) for k in ("samples", "over_time"))
-                cells.append(f"{n:,.0f}: {regret:.2f}")
-            lines.append(f"| {name} | {' | '.join(cells)} |")
+        names = list(dict.fromkeys(row["function"] for row in mine))
+        values = np.array([[_means(mine, name, agent) for agent in AGENTS] for name in names])
+        for name, of in zip(names, values, strict=True):
+            cells = " | ".join(f"{n:,.0f}: {regret:.2f}" for n, regret in of)
+            lines.append(f"| {name} | {cells} |")
         found.append("\n".join(lines))
+        for i, agent in enumerate(AGENTS):
+            n, regret = (values[:, i] / values[:, 0]).T
+            if i:
+                found.append(
+                    f"`{agent}` has less regret over time than the public code on "
+                    f"{(regret < 1.0).sum()} of {len(names)} functions, at most half of it on "
+                    f"{(regret <= 0.5).sum()}, and {n.min():,.1f} to {n.max():,.1f} times its "
+                    "samples."
+                )
     return found
+
+
+def _means(rows, function, agent):
+    """The mean samples and regret over time of an agent's runs on a function."""
+    of = [row for row in rows if (row["function"], row["agent"]) == (function, agent)]
+    return [np.mean([float(row[key]) for row in of]) for key in ("samples", "over_time")]
 
 
 def main():

@@ -1,4 +1,4 @@
-"""The tables of BBOB in the manual are those of the kept results."""
+"""The tables of BBOB and W-DBO in the manual are those of the kept results."""
 
 import importlib.util
 from pathlib import Path
@@ -9,12 +9,23 @@ from scipy.stats import rankdata
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def bbob():
-    spec = importlib.util.spec_from_file_location("bbob", ROOT / "benchmarks" / "bbob.py")
+def benchmark(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def bbob():
+    return benchmark("bbob")
+
+
+def test_the_tables_of_wdbo_are_those_of_the_file():
+    page = " ".join((ROOT / "docs" / "time.md").read_text(encoding="utf-8").split())
+    parts = benchmark("wdbo").tables()
+    assert len(parts) == 6
+    assert [part for part in parts if " ".join(part.split()) not in page] == []
 
 
 def test_the_tables_of_bbob_are_those_of_the_file(bbob):
