@@ -7,6 +7,8 @@ from gpbandits_env.errors import GPBanditsError
 from gpbandits_env.gp.temporal import temporal_from_dict
 
 SEASON = {"type": "quasi-periodic", "period": 4.0, "harmonics": 1, "epsilon": 0.1}
+SHIFT = {"type": "terms", "kernels": [SEASON, {"type": "markov", "epsilon": 0.3}]}
+SUM = {"type": "sum", "terms": [{"type": "se", "lengthscale": 0.3}, {"type": "constant"}]}
 # Those that do not, and words of the reason.
 REFUSED = {
     "r-gp-ucb": "reset_every and temporal",
@@ -28,7 +30,9 @@ def test_an_agent_takes_a_temporal_kernel_or_names_the_reason(laws, name):
         with pytest.raises(GPBanditsError, match=REFUSED[name]):
             agents.make(name, problem, seed=0, temporal=SEASON, **needed)
         return
-    agent = agents.make(name, problem, seed=0, temporal=SEASON, **needed)
-    laws.play(agent, 3)
-    assert agent.posterior.temporal == temporal_from_dict(SEASON)
-    assert agent.posterior.size > 0
+    for temporal in (SEASON, SHIFT):
+        given = {"kernel": SUM} if temporal is SHIFT else {}
+        agent = agents.make(name, problem, seed=0, temporal=temporal, **needed, **given)
+        laws.play(agent, 3)
+        assert agent.posterior.temporal == temporal_from_dict(temporal)
+        assert agent.posterior.size > 0

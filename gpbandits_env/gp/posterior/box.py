@@ -464,8 +464,10 @@ class BoxPosterior(Posterior):
         def left(stamp: float) -> float:
             return float(np.abs(law.transition(data.clock - stamp)).max())
 
+        if not data.count or left(data.stamps[0]) >= DECAYED:
+            return False
         dead = bisect_left(data.stamps, DECAYED, key=left)
-        if dead and dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
+        if dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
             data.drop(dead, data.clock if law.stationary else 0.0)
             return True
         return False
