@@ -31,6 +31,15 @@ def test_a_computation_gives_the_arrays_that_are_kept(paper, name):
         assert np.shape(values) == np.shape(kept[key]), key
 
 
+@pytest.mark.parametrize(
+    "name", ["spread", "improvement", "over-problems", "redraws", "batch-sizes"]
+)
+def test_what_follows_from_kept_trials_was_made_after_them(name):
+    """If not: `python -m tools.claims ren2024/NAME`."""
+    for key, values in table("ren2024", "COMPUTATIONS")[name]().items():
+        np.testing.assert_allclose(values, KEPT["ren2024", name]["values"][key], rtol=1e-6)
+
+
 def test_names_are_those_of_the_functions():
     def lower_bound():
         return {}
