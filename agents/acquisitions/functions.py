@@ -438,27 +438,21 @@ def leader(
 
 def log_h(z: Array) -> Array:
     """log(phi(z) + z Phi(z)), a new array, accurate to 1e-12; -inf at -inf."""
-    z = np.asarray(z, dtype=np.float64)
-    out = np.empty_like(z)
-    near = z > NEAR
-    high, low = z[near], z[~near]
-    with np.errstate(over="ignore", under="ignore"):
-        out[near] = np.log(_density(high) + high * ndtr(high))
-        out[~near] = _log_bracket(low, mills(low)) - (0.5 * low**2 + LOG_SQRT_2PI)
-    return out
+    return log_h_and_slopes(z)[0]
 
 
 def log_h_and_slopes(z: Array) -> tuple[Array, Array, Array]:
-    """`log_h` (bit-identical), its derivative Phi(z) / h(z), and phi(z) / h(z); z > -1e150."""
+    """`log_h`, its derivative Phi(z) / h(z), and phi(z) / h(z), new arrays; z > -1e150."""
     z = np.asarray(z, dtype=np.float64)
     near = z > NEAR
     count = int(np.count_nonzero(near))
-    with np.errstate(over="ignore", under="ignore"):
-        if z.ndim and count in (0, z.size):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if count in (0, z.size):
             return _near(z) if count else _far(z)
         value, cumulative, density = np.empty_like(z), np.empty_like(z), np.empty_like(z)
-        value[near], cumulative[near], density[near] = _near(z[near])
-        value[~near], cumulative[~near], density[~near] = _far(z[~near])
+        high, low = near.nonzero(), (~near).nonzero()
+        value[high], cumulative[high], density[high] = _near(z[high])
+        value[low], cumulative[low], density[low] = _far(z[low])
     return value, cumulative, density
 
 

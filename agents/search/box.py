@@ -17,6 +17,7 @@ from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
 from gpbandits_env.agents.embeddings.embedding import BoxMap, Coordinates
 from gpbandits_env.agents.search.candidates import (
     MOST_SOBOL,
+    CandidateSearch,
     HeldCandidates,
     best_observed,
     crossed,
@@ -34,7 +35,7 @@ from gpbandits_env.agents.search.climb import (
     surfaces,
 )
 from gpbandits_env.agents.search.exchange import alternated
-from gpbandits_env.agents.search.search import Region, Search, Within
+from gpbandits_env.agents.search.search import Region, Within
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, flag, leading, whole
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
@@ -67,17 +68,16 @@ class Gradient:
 
     def __post_init__(self) -> None:
         flag(self.near_best, "near_best")
-        whole(self.starts, "starts", 0)
         whole(self.candidates, "candidates")
-        whole(self.evaluations, "evaluations", 0)
-        whole(self.sample_starts, "sample_starts", 0)
+        for name in ("starts", "evaluations", "sample_starts"):
+            whole(getattr(self, name), name, 0)
 
     def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "BoxSearch":
         """That search of a box, or of the image of a map in it."""
         return BoxSearch(box, rng, through=through, **vars(self))
 
 
-class BoxSearch(Search):
+class BoxSearch(CandidateSearch):
     """A local search from many starts.
 
     Each call draws new candidates. While points are hallucinated, the candidates of the first call
@@ -206,13 +206,6 @@ class BoxSearch(Search):
     def region(self, posterior: BoxPosterior, within: Within) -> Region:
         return Region(posterior, within)
 
-    def _listed(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
-        held = self._candidates(posterior)
-        return held.points, held.mean, held.var
-
-    def renew(self) -> None:
-        self._held: HeldCandidates | None = None
-
     def _limited(self, score: Score) -> Score:
         """A score that is -inf where a linear constraint of the box is violated."""
         linear = self.box.linear
@@ -316,6 +309,3 @@ class BoxSearch(Search):
         if not len(observed) and not len(chosen):
             return y
         return np.concatenate([y, observed, chosen, near(self.box, observed, self.rng)])
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_held": None}

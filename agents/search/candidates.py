@@ -18,11 +18,13 @@ function surrogates and dynamic coordinate search", for steps in few coordinates
 are crossed, not differences, and only the best point is changed.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
+from gpbandits_env.agents.search.search import Search
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, frozen, leading
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.posterior import BoxPosterior
@@ -217,3 +219,21 @@ class HeldCandidates:
         self.var = np.maximum(self.var - np.einsum("ij,ij->i", v, v), 0.0)
         self._known, self._beta, self._root = now, posterior.predictor.beta.copy(), None
         return True
+
+
+class CandidateSearch(Search):
+    """A search of a box among candidates, which are kept while points are hallucinated."""
+
+    def renew(self) -> None:
+        self._held: HeldCandidates | None = None
+
+    @abstractmethod
+    def _candidates(self, posterior: BoxPosterior) -> HeldCandidates:
+        """The candidates of a call: new ones, or those kept."""
+
+    def _listed(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
+        held = self._candidates(posterior)
+        return held.points, held.mean, held.var
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_held": None}

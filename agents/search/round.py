@@ -22,9 +22,8 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean
 from gpbandits_env.agents.embeddings.embedding import BoxMap
-from gpbandits_env.agents.search.candidates import HeldCandidates
+from gpbandits_env.agents.search.candidates import CandidateSearch, HeldCandidates
 from gpbandits_env.agents.search.climb import largest, surfaces
-from gpbandits_env.agents.search.search import Search
 from gpbandits_env.arrays import Array, IntArray, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
@@ -81,7 +80,7 @@ class RoundCandidates:
         return RoundSearch(box, rng, self)
 
 
-class RoundSearch(Search):
+class RoundSearch(CandidateSearch):
     """The search of `RoundCandidates`, which are kept from `renew` to the next observation.
 
     Cost: O(n t (d + t)) per round, O(n t) per action, and O(n^3) per round with samples.
@@ -92,10 +91,6 @@ class RoundSearch(Search):
     ) -> None:
         self.box, self.rng, self.settings = box, rng, settings or RoundCandidates()
         self.renew()
-
-    def _listed(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
-        held = self._candidates(posterior)
-        return held.points, held.mean, held.var
 
     def _refined(
         self,
@@ -130,9 +125,6 @@ class RoundSearch(Search):
             return super().largest_mean(posterior)
         return float(self._candidates(posterior).mean.max())
 
-    def renew(self) -> None:
-        self._held: HeldCandidates | None = None
-
     def _candidates(self, posterior: BoxPosterior) -> HeldCandidates:
         if self._held is None or not self._held.follow(posterior):
             self._held = HeldCandidates(self._draw(posterior), posterior)
@@ -149,9 +141,6 @@ class RoundSearch(Search):
         slope = slope_of(Mean(), posterior)
         ends, height = ascend(slope, starts, self.box.low, self.box.high, CLIMB)
         return np.concatenate([points, apart(self.box, ends[descending(height)])])
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_held": None}
 
 
 def slope_of(
