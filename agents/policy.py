@@ -51,7 +51,10 @@ class Policy:
         self, observation: Mapping[str, ArrayLike], episode_start: ArrayLike | None
     ) -> tuple[list[tuple[Any, ...]], bool]:
         """The checked arguments of `_act` for each instance, and whether there is only one."""
-        check_form(observation)
+        if not isinstance(observation, Mapping) or any(key not in observation for key in KEYS):
+            raise InvalidInput(
+                f"an observation must be a dict with the keys {KEYS}: remove wrappers that alter it"
+            )
         rewards = finite_array(observation["rewards"], "rewards")
         keys = [key for key in ("actions", "round", "time", "context") if key in observation]
         try:
@@ -108,14 +111,6 @@ def _check_contexts(agent: Any, contexts: Points, count: int) -> None:
         )
     for each in contexts:
         agent.checked_context(each)
-
-
-def check_form(observation: Mapping[str, ArrayLike]) -> None:
-    """Raise `InvalidInput` unless it is an observation of an environment of this library."""
-    if not isinstance(observation, Mapping) or any(key not in observation for key in KEYS):
-        raise InvalidInput(
-            f"an observation must be a dict with the keys {KEYS}: remove wrappers that alter it"
-        )
 
 
 def learn(

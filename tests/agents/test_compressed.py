@@ -43,6 +43,14 @@ def best_reward(dense, mean):
     return max(dense.rewards) if dense.rewards else dense.prior_mean.max()
 
 
+def test_known_rewards_of_several_rounds_are_informative_given_those_before():
+    problem = Problem(Arms.grid(9), SquaredExponential(0.3), NOISE_VAR)
+    agent = agents.make("gp-ucb", problem, seed=0, compress=1.0)
+    agent.prior_data([4, 4, 0], [0.1, 0.2, 0.3], rounds=[-1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(agent.data.points, [4, 0])
+    np.testing.assert_array_equal(agent.data.rounds, [-1.0, 0.0])
+
+
 # With these observations are rejected again and again within the rounds of a replay.
 EPSILONS = [0.1, 0.3]
 

@@ -207,6 +207,15 @@ def test_equal_actions_are_told_apart_by_their_rounds():
     assert str(agent.snapshot()) == str(before)
 
 
+def test_late_rewards_of_one_round_may_be_duplicates():
+    agent = make("gp-ucb", batch_size=3)
+    agent.expect([2, 2, 5])
+    agent.tell([2, 5, 5], np.zeros(3))
+    assert agent.duplicates == 1
+    agent.tell_late([2, 2], np.zeros(2), [1, 1])
+    assert agent.duplicates == 2
+
+
 def test_skipped_actions_are_not_pending():
     agent = make("cub", batch_size=3, compress=0.5)
     agent.expect([1, 2, 3], observed=[True, False, True])

@@ -180,6 +180,14 @@ def test_observations_of_another_form(wrong):
     assert agent.posterior.size == agent.round == 0
 
 
+def test_an_agent_observes_one_instance():
+    agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
+    each = {key: np.stack([value, value]) for key, value in observation(1).items()}
+    with pytest.raises(InvalidInput, match="one instance"):
+        agent.observe(each)
+    assert agent.posterior.size == agent.round == 0
+
+
 @pytest.mark.parametrize("wrong", ["a", [[1], [2, 3]], {}])
 def test_an_observation_needs_a_round(wrong):
     agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)

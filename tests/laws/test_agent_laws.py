@@ -117,9 +117,13 @@ def test_what_was_known_before_counts_no_round(run):
     for wrong in ([np.nan] * len(actions), [0.5] * (len(actions) + 1)):
         with pytest.raises(InvalidInput):
             agent.prior_data(actions, wrong)
+    for wrong in (np.ones(len(actions)), np.zeros(len(actions) + 1)):  # no past rounds, too many
+        with pytest.raises(InvalidInput, match="rounds must"):
+            agent.prior_data(actions, run.truth(actions, 0), rounds=wrong)
     assert run.same(agent.snapshot(), before)
     for one in (agent, other):
         one.prior_data(actions, run.truth(actions, 0))
+        one.prior_data(actions[:1], run.truth(actions[:1], 0), rounds=[-2.0])
         assert one.round == 0
         assert getattr(one, "duplicates", 0) == 0
     if isinstance(agent, agents.GPAgent) and not agent.compression.epsilon:
