@@ -18,7 +18,7 @@ SPEEDS = {"20-us": 2e-5, "1-ms": 1e-3, "30-ms": 0.03, "500-ms": 0.5, "1-s": 1.0}
 # Of the Markov drift: the correlation after a quarter of the range is (1 - 0.06)^12.5 = 0.46.
 TV: Plain = {"epsilon": 0.06, "beta": 4.0}
 SMOOTH = {"type": "matern32", "lengthscale": 20.0}
-# Measured with `benchmarks/wdbo.py`, rounded: tv-gp-ucb, w-dbo, and W-DBO's public code.
+# Of the order that `benchmarks/wdbo.py` measures: tv-gp-ucb, w-dbo, and W-DBO's public code.
 QUICK, OURS, PUBLIC = (1e-4,), (0.012,), (0.55,)
 PANELS = (Panel("average_regret", "time"), Panel("rate", "time"))
 

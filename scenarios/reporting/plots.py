@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POINTS = 400
-COLUMNS = 3
+COLUMNS, TITLE = 3, 56
 # Bands of many agents lie on top of each other, and are fainter.
 FEW, SHADE, FAINT = 4, 0.18, 0.1
 DOTS: tuple[Any, ...] = ((0, (1, 2)), (0, (4, 2)), (0, (8, 2)), (0, (6, 2, 1, 2)))
@@ -87,7 +88,8 @@ def figure(
                     axes.set_title(f"{panel.title} (± {BRIEF[panel.band]})")
             for axes in block[len(panels) :]:
                 axes.set_axis_off()
-            block[0].set_title(f"{first.title}  {params}".strip())
+            # Long parameters would run into the next panel.
+            block[0].set_title("\n".join(wrap(f"{first.title}  {params}", TITLE)))
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
         about = f"{counted(trials, 'trial')}, band: {BANDS[first.band]}"
         entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
