@@ -49,16 +49,8 @@ ROOMS = {"gp", "rewards"}
 # What agents and scenarios offer in modules; their packages are found.
 MODULES = {
     "gpbandits_env.agents": (
-        "acquisitions.rules",
-        "acquisitions.schedules",
-        "data.columns",
-        "data.compression",
-        "data.conditioned",
-        "data.keep",
-        "data.learning",
-        "data.refit",
-        "data.part",
-        "parts",
+        *("acquisitions.rules", "acquisitions.schedules", "data.columns", "data.compression"),
+        *("data.conditioned", "data.keep", "data.learning", "data.refit", "data.part", "parts"),
     ),
     "gpbandits_env.scenarios": (
         *("scenario", "study.run", "study.engines"),

@@ -86,7 +86,7 @@ def _slices() -> bytes:
         return f([0.2, 0.15, p["width"], 0.28, p["layers"] / 8, 1 + 0.25 * log10(p["rate"])])
 
     found = minimize(loss, space, n_calls=CALLS["optimize"], seed=0)
-    return _png(plots.slices(found))
+    return png(plots.slices(found))
 
 
 def _benchmarks() -> bytes:
@@ -98,7 +98,7 @@ def _benchmarks() -> bytes:
     figure, axes = _axes(2.8)
     axes.barh(labels[::-1], [float(ratio) for _, ratio in rows[::-1]], color=BLUE)
     axes.set(xscale="log", xlabel="time of the other library / ours", xlim=(1.0, None))
-    return _png(figure)
+    return png(figure)
 
 
 def _returns() -> bytes:
@@ -110,7 +110,7 @@ def _returns() -> bytes:
     labels, means, errors = zip(*rows[::-1], strict=True)
     axes.barh(labels, means, xerr=errors, color=BLUE, ecolor=GREY)
     axes.set_xlabel("mean return of an episode")
-    return _png(figure)
+    return png(figure)
 
 
 def _axes(height: float) -> tuple[Figure, Any]:
@@ -121,7 +121,8 @@ def _axes(height: float) -> tuple[Figure, Any]:
     return figure, axes
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
+    """A figure as a PNG picture."""
     file = BytesIO()
     figure.savefig(file, format="png")
     return file.getvalue()
