@@ -126,13 +126,13 @@ class GPAgent(Agent):
     def choose(self) -> Points:
         """The next actions as points of the posterior's domain, (m,) or (m, d)."""
         for part in self._planners:
-            planned = part.planned(self.posterior, self.problem.batch_size)
-            if planned is not None:
+            if (planned := part.planned(self.posterior, self.problem.batch_size)) is not None:
                 return planned
         return self.batch.choose(self.next_round())
 
     def ask(self, context: ArrayLike | None = None) -> Points:
-        self.set_context(context)
+        if context is not None or self.problem.contexts is not None:
+            self.set_context(context)
         self.search.renew()
         pending = self._pending_points() if self.pending else ()
         if len(pending):
@@ -144,7 +144,7 @@ class GPAgent(Agent):
         return points if self.action_map.identity else self.action_map.actions(points)
 
     def set_context(self, context: ArrayLike | None) -> None:
-        if context is None and (self.problem.contexts is None or self.context is not None):
+        if context is None and self.context is not None:
             return
         super().set_context(context)
         self.action_map.set_context(self.context, self.search)

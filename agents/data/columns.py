@@ -84,7 +84,7 @@ class Data:
             times: the times of the actions, which their rounds determine.
             noise_var: (k,) the variances of the noise, NaN where unknown; None if none is known.
         """
-        if isinstance(rounds, np.ndarray):
+        if type(rounds) is np.ndarray:
             for t in np.unique(rounds).tolist():
                 mine = rounds == t
                 own = None if noise_var is None else noise_var[mine]
@@ -93,21 +93,21 @@ class Data:
         start, count = self.size, len(rewards)
         if not count:
             return
-        self.size += count
-        self.ends.append(self.size)
-        while self.size > len(self._points):  # the length doubles
+        self.size = end = start + count
+        self.ends.append(end)
+        while end > len(self._points):  # the length doubles
             self._points = np.concatenate([self._points, self._points])
             more = np.full_like(self._columns, np.nan)
             self._columns = np.concatenate([self._columns, more], axis=1)
+        columns = self._columns
         if noise_var is not None:
-            self._columns[NOISE_VAR, start : self.size], self._noisy = noise_var, True
-        columns, at = self._columns, slice(start, self.size)
+            columns[NOISE_VAR, start:end], self._noisy = noise_var, True
         if count == 1:  # one number is stored in a third of the time
             self._points[start], columns[REWARD, start] = points[0], rewards.item()
             columns[ROUND, start], columns[TIME, start] = rounds, times
         else:
-            self._points[at], columns[REWARD, at] = points, rewards
-            columns[ROUND, at], columns[TIME, at] = rounds, times
+            self._points[start:end], columns[REWARD, start:end] = points, rewards
+            columns[ROUND, start:end], columns[TIME, start:end] = rounds, times
 
     def restate(self, noise_var: Array) -> None:
         """Replace the variances of the noise of the first rows, NaN where unknown."""

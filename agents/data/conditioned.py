@@ -94,12 +94,11 @@ class Conditioned:
             new: the last data that were added. They need not be read if nothing else is new.
         """
         data, keep, self._t = self.data, self._keep, t
-        if isinstance(self._given, Refit) and self._given.model is not self.model:
-            self.reset()
-            self._anew(t, time)
-            return
         first = keep.first(t) if keep.forgets else keep.stage
         stale = first > self.first_round or data.edits != self._edits or self._mapped.moves
+        if isinstance(self._given, Refit) and self._given.model is not self.model:
+            self.reset()
+            stale = True
         if stale or (keep.masks and (keep.counts(data, t)[: self._held] != self._mask).any()):
             self._anew(t, time)
             return

@@ -1,7 +1,8 @@
 """The interface of the parts of an agent that remember."""
 
 from copy import deepcopy
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, Points, State
 
 
-class Observed(NamedTuple):
+@dataclass(slots=True)
+class Observed:
     """What an agent observed at once.
 
     Args:
@@ -37,8 +39,9 @@ class Observed(NamedTuple):
 
     def only(self, rows: NDArray[np.bool_]) -> "Observed":
         """The observations of a mask (k,)."""
-        columns: Any = {k: v[rows] for k, v in self._asdict().items() if isinstance(v, np.ndarray)}
-        return self._replace(**columns)
+        every: Any = {field.name: getattr(self, field.name) for field in fields(self)}
+        columns: Any = {name: v[rows] for name, v in every.items() if isinstance(v, np.ndarray)}
+        return replace(self, **columns)
 
     @property
     def each_round(self) -> Array:

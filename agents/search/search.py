@@ -200,8 +200,9 @@ class ArmSearch(Search):
         self._every = np.arange(size)
 
     def _listed(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
-        # A new view: what a feasibility keeps for the same array may be old.
-        arms, mean, var = self._every[:], posterior.mean, posterior.var
+        # What a feasibility keeps for the same array may be old, so it receives a new view.
+        arms = self._every if self.feasibility is None else self._every[:]
+        mean, var = posterior.mean, posterior.var
         if self.searched is None:
             return arms, mean, var
         return arms[self.searched], mean[self.searched], var[self.searched]
