@@ -33,7 +33,8 @@ class Stopped(Agent):
 class OnlySmall(Agent):
     '''Refuses more than one action.'''
 
-    def check(self):
+    def __init__(self, problem, rng):
+        super().__init__(problem, rng)
         if self.batch_size > 1:
             from gpbandits_env.errors import InvalidInput
             raise InvalidInput("one action at a time")
