@@ -16,7 +16,7 @@ grid of 2^-16 of the sides of the box.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean
 from gpbandits_env.agents.embeddings.embedding import BoxMap
 from gpbandits_env.agents.search.candidates import CandidateSearch, HeldCandidates
 from gpbandits_env.agents.search.climb import largest, surfaces
-from gpbandits_env.arrays import Array, IntArray, descending, leading, positive, whole
+from gpbandits_env.arrays import Array, descending, leading, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.posterior import BoxPosterior
@@ -86,6 +86,8 @@ class RoundSearch(CandidateSearch):
     Cost: O(n t (d + t)) per round, O(n t) per action, and O(n^3) per round with samples.
     """
 
+    refines: ClassVar[bool] = True
+
     def __init__(
         self, box: Box, rng: np.random.Generator, settings: RoundCandidates | None = None
     ) -> None:
@@ -93,20 +95,14 @@ class RoundSearch(CandidateSearch):
         self.renew()
 
     def _refined(
-        self,
-        action: Array,
-        score: Array,
-        lead: tuple[IntArray, float],
-        acquisition: Acquisition,
-        posterior: BoxPosterior,
+        self, action: Array, least: Array, acquisition: Acquisition, posterior: BoxPosterior
     ) -> Array:
         settings, box = self.settings, self.box
         if not settings.refine:
             return action
         slope = slope_of(acquisition, posterior, self.feasibility)
         found, value = adam(slope, action, box.low, box.high, settings.refine, settings.rate)
-        first, tied = lead
-        return found if value[0] > score[first][0] + tied else action
+        return found if value[0] > least[0] else action
 
     def _samples(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,13 @@ class Search(Part, ABC):
             samples are maximized over their feasible points.
         scale: the factor of the difference between posterior samples and the posterior mean.
         excluded: arms that are not chosen while others may be; None for no arm, and in a box.
+        refines: whether `best` improves the best of the listed actions.
         fingerprint: a number that differs between agents with different seeds; 0 if the search has
             no randomness but that of the generators it receives.
         usual_beta: the beta_t of "ucb" for an algorithm with this search, if it is its own.
     """
 
+    refines: ClassVar[bool] = False
     fingerprint = 0
     usual_beta: Settings | None = None
 
@@ -64,11 +66,11 @@ class Search(Part, ABC):
             allowed = self._fresh(actions, allowed)
         if allowed is not None:
             score[~allowed] = -np.inf
-        lead = leader(acquisition, score, mean, var, allowed)
-        action = actions[lead[0]]
-        if allowed is not None:  # a region is known only at the listed actions
-            return action
-        return self._refined(action, score, lead, acquisition, posterior)
+        first, tied = leader(acquisition, score, mean, var, allowed)
+        # A region is known only at the listed actions.
+        if allowed is not None or not self.refines:
+            return actions[first]
+        return self._refined(actions[first], score[first] + tied, acquisition, posterior)
 
     def region(self, posterior: Any, within: Within) -> Any:
         """The region where a condition on mean and variance holds now, as an argument of `best`."""
@@ -147,14 +149,9 @@ class Search(Part, ABC):
         """Actions (n, ...), and joint posterior samples (size, n) there, with the scale."""
 
     def _refined(
-        self,
-        action: Points,
-        score: Array,
-        lead: tuple[IntArray, float],
-        acquisition: Acquisition,
-        posterior: Any,
+        self, action: Points, least: Array, acquisition: Acquisition, posterior: Any
     ) -> Points:
-        """The `leader` of those listed, or an action with a score above the tie with it."""
+        """A better action than the best of those listed, with a score above ``least``, or that."""
         return action
 
     def _scored(
