@@ -21,6 +21,19 @@ def bbob():
     return benchmark("bbob")
 
 
+def test_the_numbers_of_outliers_are_those_of_the_file():
+    text = (ROOT / "benchmarks" / "results" / "outliers.txt").read_text(encoding="utf-8")
+    lines = [line.rsplit(None, 3) for line in text.splitlines()]
+    found = {" ".join(words[0].split()): round(float(words[1]), 1) for words in lines}
+    ackley, rosenbrock = "corrupted ackley, 2 dimensions", "clean rosenbrock, 5 dimensions"
+    assert [found[f"{ackley} {how}"] for how in ("rcgp", "drawn in")] == [2.1, 4.4]
+    hows = ("rcgp", "as they are", "drawn in")
+    assert [found[f"{rosenbrock} {how}"] for how in hows] == [2.2, 2.3, 1.7]
+    page = " ".join((ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").split())
+    assert "is 2.1 standard deviations below the maximum, and 4.4 if rewards are drawn in" in page
+    assert "is 2.2, 2.3 without either, and 1.7 if they are drawn in" in page
+
+
 def test_the_tables_of_wdbo_are_those_of_the_file():
     page = " ".join((ROOT / "docs" / "time.md").read_text(encoding="utf-8").split())
     parts = benchmark("wdbo").tables()
