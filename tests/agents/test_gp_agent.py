@@ -112,7 +112,7 @@ def test_a_restore_that_fails_changes_nothing(world):
         good | {"rng": {"bit_generator": "MT19937"}},
         good | {"rng": 3},
         good | {"conditioned": {}},
-        good | {"conditioned": good["conditioned"] | {"drawn": {"mean": np.zeros(3)}}},
+        good | {"conditioned": good["conditioned"] | {"posterior": {"mean": np.zeros(3)}}},
         good | {"conditioned": good["conditioned"] | {"passed": [(9, 0.0)]}},
         good | {"conditioned": good["conditioned"] | {"passed": []}},
         good | {"data": {}},
