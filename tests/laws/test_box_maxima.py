@@ -20,6 +20,7 @@ from gpbandits_env.gp.kernels import (
     Matern52,
     OnCoordinates,
     Product,
+    SphericalLinear,
     SquaredExponential,
     Sum,
 )
@@ -57,6 +58,7 @@ def random_kernel(rng, name, dim):
         "sum": lambda: Sum((base(), base())),
         "product": lambda: Product((base(), OnCoordinates(own, base(own)))),
         "on": lambda: OnCoordinates(own, base(own)),
+        "spherical-linear": lambda: SphericalLinear(tuple(ell), variance, low=-6.0, high=6.0),
     }
     return makers[name]()
 
@@ -126,6 +128,11 @@ def test_nothing_beats_the_maximum_in_a_box(kernel, dim):
     check(GPOnBox(Box(np.zeros(dim), np.ones(dim)), kernel), 0, power=14)
 
 
+def test_every_kind_of_kernel_is_drawn():
+    for name in NAMES:
+        assert random_kernel(np.random.default_rng(0), name, 2).type_name == name
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(200))
 def test_nothing_beats_the_maximum_in_a_random_box(seed):
@@ -140,7 +147,7 @@ def test_nothing_beats_the_maximum_in_a_random_box(seed):
         refusal = str(error)
         # Random features need a spectral density; in one or two dimensions each search is possible.
         assert re.search("use arms", refusal, re.IGNORECASE)
-        assert dim > 2 or isinstance(kernel, Linear)
+        assert dim > 2 or isinstance(kernel, Linear | SphericalLinear)
     else:
         check(source, seed)
 
