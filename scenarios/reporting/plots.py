@@ -78,8 +78,9 @@ def figure(
     lines, columns = -(-len(panels) // COLUMNS), min(len(panels), COLUMNS)
     with new_figure(max(4.0 * columns, 8.0), 0.9 + 3.3 * len(cells) * lines) as figure:
         grid: Any = figure.subplots(len(cells) * lines, columns, squeeze=False)
+        told = telling(scenario["points"])
         for block, cell in zip(grid.reshape(len(cells), -1), cells, strict=True):
-            params = words(scenario["points"][cell])
+            params = words({name: scenario["points"][cell][name] for name in told})
             for axes, panel in zip(block, panels, strict=False):
                 draw_panel(axes, store, cell, panel)
                 if bounds and panel.x == "rounds":
@@ -95,6 +96,18 @@ def figure(
         entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
         share_legend(figure, min(len(scenario["agents"]) + bounds, 6))
     return figure
+
+
+def telling(points: Sequence[Settings]) -> list[str]:
+    """The first parameters that tell the cells apart."""
+    found: list[str] = []
+
+    def told(names: Sequence[str]) -> int:
+        return len({repr([point[name] for name in names]) for point in points})
+
+    for name in points[0]:
+        found += [name] * (told([*found, name]) > told(found))
+    return found
 
 
 def declared(store: Store) -> list[Panel]:
