@@ -90,7 +90,7 @@ def figure(
             for axes in block[len(panels) :]:
                 axes.set_axis_off()
             # Long parameters would run into the next panel.
-            block[0].set_title("\n".join(wrap(f"{first.title}  {params}", TITLE)))
+            block[0].set_title("\n".join([first.title, *wrap(params, TITLE)]))
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
         about = f"{counted(trials, 'trial')}, band: {BANDS[first.band]}"
         entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
