@@ -82,7 +82,7 @@ def test_the_maximum_is_a_stationary_point_or_on_the_edge(on_box, drawn):
     box = on_box.domain
     for f in drawn:
         slope, at = f.gradient(f.best_action[None])[0], f.best_action
-        # The slope ``accuracy`` below the maximum, if the second derivative is 40, as it is at least.
+        # The slope ``accuracy`` below the maximum; second derivatives are at least 40 there.
         tiny = np.sqrt(2 * 40 * f.accuracy)
         inside = (at > box.low) & (at < box.high)
         assert np.abs(slope[inside]).max(initial=0.0) < tiny
