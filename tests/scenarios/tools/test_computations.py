@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpbandits_env.errors import MissingData
 from gpbandits_env.scenarios import registry
 from tools.claims import named, table
 
@@ -24,7 +25,10 @@ def test_what_is_kept_is_of_a_computation():
 
 @pytest.mark.parametrize(("paper", "name"), CHEAP, ids=["/".join(of) for of in CHEAP])
 def test_a_computation_gives_the_arrays_that_are_kept(paper, name):
-    found = table(paper, "COMPUTATIONS")[name]()
+    try:
+        found = table(paper, "COMPUTATIONS")[name]()
+    except MissingData as error:
+        pytest.skip(str(error))
     kept = KEPT[paper, name]["values"]
     assert set(found) == set(kept)
     for key, values in found.items():
