@@ -101,12 +101,12 @@ def figure(
 def telling(points: Sequence[Settings]) -> list[str]:
     """The first parameters that tell the cells apart."""
     found: list[str] = []
-
-    def told(names: Sequence[str]) -> int:
-        return len({repr([point[name] for name in names]) for point in points})
-
+    cells = 1
     for name in points[0]:
-        found += [name] * (told([*found, name]) > told(found))
+        told = len({repr([point[n] for n in (*found, name)]) for point in points})
+        if told > cells:
+            found.append(name)
+            cells = told
     return found
 
 

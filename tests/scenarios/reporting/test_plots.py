@@ -7,7 +7,7 @@ import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Panel
 from gpbandits_env.scenarios.reporting import comparison_plot
-from gpbandits_env.scenarios.reporting.plots import declared, draw_panel, figure
+from gpbandits_env.scenarios.reporting.plots import declared, draw_panel, figure, telling
 from gpbandits_env.scenarios.reporting.style import colour_of, new_figure
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.comparison import compare
@@ -101,3 +101,14 @@ def test_comparisons_show_labels_whatever_matplotlib_reads_in_them():
     regrets = {label: np.array([float(i), i + 0.5]) for i, label in enumerate(sorted(LABELS))}
     suite = compare({"w": regrets}, resamples=10)
     assert in_legend(comparison_plot.figure(suite)) == LABELS
+
+
+def test_titles_have_the_first_parameters_that_tell_the_cells_apart():
+    points = [
+        {"same": 1, "function": f, "grid": [len(f)], "clock": {"evaluation": e}}
+        for f in ("ackley", "powell", "shekel-7")
+        for e in (0.0, 10.0)
+    ]
+    assert telling(points) == ["function", "clock"]
+    assert telling([{"epsilon": 0.1}, {"epsilon": 0.2}]) == ["epsilon"]
+    assert telling([{}]) == []
