@@ -15,13 +15,11 @@ BETA = {"type": "log", "c1": 0.8, "c2": 4.0}
 EPSILONS = (0.001, 0.01, 0.03)
 TRUE_EPSILON = 0.01
 # Labels have no dots: thousandths are written as 1e-3.
-ASSUMED = {
-    f"tv/{text}": float(text)
-    for text in ("0", "1e-3", "3e-3", "5e-3", "1e-2", "2e-2", "3e-2", "5e-2", "1e-1")
-}
+ASSUMED = ("0", "1e-3", "3e-3", "5e-3", "1e-2", "2e-2", "3e-2", "5e-2", "1e-1")
 BLOCKS = (1, 2, 5, 10, 15, 20, 30, 38, 50, 75, 100, 150, 200)
 # Learned from the training rows by `gpbandits tune`.
 TEMPERATURE_EPSILON, TEMPERATURE_BLOCK = 0.0405, 40
+VALIDATED = f"N = {TEMPERATURE_BLOCK} by cross-validation on the training days"
 TRAFFIC_EPSILON = 0.2925
 # A heading of docs/differences.md.
 POWER = "Statistical power"
@@ -54,11 +52,12 @@ MATCHED = (
 )
 # A lengthscale so short that the kernel is 0 between different arms: the agent exploits temporal
 # correlation alone.
+APART = {"type": "se", "lengthscale": 1e-6}
 TEMPORAL_ONLY = _ucb(
     "tv/temporal",
     "tv-gp-ucb",
     "knows the true epsilon and takes the arms for independent",
-    kernel={"type": "se", "lengthscale": 1e-6},
+    kernel=APART,
 )
 # Constants of the tails of f (a0, b0) and of its derivatives (a, b) that satisfy assumptions (9)
 # and (10), rounded up: see `theory.time_varying.tail_constants`.
@@ -120,13 +119,15 @@ def _wide(scenario: Scenario) -> Scenario:
 
 # -- Real data: Section 5.2, Fig. 3 ---------------------------------------------------------------
 
-TEMPERATURE: Plain = {
-    "readings": "intel-berkeley",
-    "dataset_options": {"every": 10},
-    "train_fraction": 0.6,
-    "model_noise_var": 0.5,
-    "epsilon": 0.03,
-}
+
+def _replayed(
+    readings: str, fraction: float, noise_var: float, epsilon: float, **more: Any
+) -> Plain:
+    model = {"train_fraction": fraction, "model_noise_var": noise_var, "epsilon": epsilon}
+    return {"readings": readings, **more, **model}
+
+
+TEMPERATURE = _replayed("intel-berkeley", 0.6, 0.5, 0.03, dataset_options={"every": 10})
 WARM = {"type": "log", "c1": 0.8, "c2": 0.4}
 FAST = {"type": "log", "c1": 0.2, "c2": 0.4}
 REAL_DATA = (
@@ -159,14 +160,8 @@ OUR_SENSORS = (
     185, 187, 189, 190, 196, 197, 205,
 )  # fmt: skip
 FIRST_SENSORS = tuple(5 * i // 2 for i in range(20))
-TRAFFIC: Plain = {
-    "readings": "metr-la",
-    "dataset_options": {"mornings": True, "working_days": True},
-    "columns": OUR_SENSORS,
-    "train_fraction": 0.6,
-    "model_noise_var": 5.0,
-    "epsilon": 0.04,
-}
+MORNINGS = {"mornings": True, "working_days": True}
+TRAFFIC = _replayed("metr-la", 0.6, 5.0, 0.04, dataset_options=MORNINGS, columns=OUR_SENSORS)
 
 
 def _traffic(
@@ -190,40 +185,50 @@ def _traffic(
     )
 
 
+def _mismatch(
+    end: str, panel: str, title: str, agents: Any, sweep: str, *departures: str
+) -> Scenario:
+    """Declare Fig. 2(c) or (d)."""
+    return Scenario(
+        id=f"bogunovic2016/mismatch-{end}",
+        source=f"bogunovic2016, Section 5.1, Fig. 2({panel})",
+        title=title,
+        env="gpbandits/MarkovGP-v0",
+        env_kwargs=_drawn("se", epsilon=TRUE_EPSILON),
+        agents=tuple(agents),
+        sweep=sweep,
+        horizon=200,
+        trials=200,
+        departures=departures,
+    )
+
+
 SE = _matched("se", "Fig. 2(a)", "drifting draws of a squared exponential kernel")
-MISMATCH_EPSILON = Scenario(
-    id="bogunovic2016/mismatch-eps",
-    source="bogunovic2016, Section 5.1, Fig. 2(c)",
-    title="TV-GP-UCB assumes another epsilon than the true 0.01",
-    env="gpbandits/MarkovGP-v0",
-    env_kwargs=_drawn("se", epsilon=TRUE_EPSILON),
-    agents=(
+MISMATCH_EPSILON = _mismatch(
+    "eps",
+    "c",
+    "TV-GP-UCB assumes another epsilon than the true 0.01",
+    [
         *(
-            _ucb(label, "tv-gp-ucb", f"assumes epsilon = {e:g}", epsilon=e)
-            for label, e in ASSUMED.items()
+            _ucb(f"tv/{e}", "tv-gp-ucb", f"assumes epsilon = {float(e):g}", epsilon=float(e))
+            for e in ASSUMED
         ),
         GP_UCB,
-    ),
-    sweep="epsilon",
-    horizon=200,
-    trials=200,
-    departures=("GP-UCB runs in addition: it is the same as epsilon = 0",),
+    ],
+    "epsilon",
+    "GP-UCB runs in addition: it is the same as epsilon = 0",
 )
-MISMATCH_BLOCK = Scenario(
-    id="bogunovic2016/mismatch-n",
-    source="bogunovic2016, Section 5.1, Fig. 2(d)",
-    title="R-GP-UCB with blocks of other lengths than the paper's 38",
-    env="gpbandits/MarkovGP-v0",
-    env_kwargs=_drawn("se", epsilon=TRUE_EPSILON),
-    agents=(
+MISMATCH_BLOCK = _mismatch(
+    "n",
+    "d",
+    "R-GP-UCB with blocks of other lengths than the paper's 38",
+    [
         *(_ucb(f"r/{n}", "r-gp-ucb", f"N = {n}", reset_every=n) for n in BLOCKS),
         GP_UCB,
-        _ucb("tv-gp-ucb", "tv-gp-ucb", "knows the true epsilon"),
-    ),
-    sweep="reset_every",
-    horizon=200,
-    trials=200,
-    departures=("GP-UCB, which equals N = T, and TV-GP-UCB run in addition",),
+        MATCHED[0],
+    ],
+    "reset_every",
+    "GP-UCB, which equals N = T, and TV-GP-UCB run in addition",
 )
 SCENARIOS = (
     SE,
@@ -247,13 +252,7 @@ SCENARIOS = (
         ),
         alternatives=(
             _learned(TEMPERATURE_EPSILON, WARM),
-            _ucb(
-                "r/validated",
-                "r-gp-ucb",
-                "N = 40 by cross-validation on the training days",
-                WARM,
-                reset_every=TEMPERATURE_BLOCK,
-            ),
+            _ucb("r/validated", "r-gp-ucb", VALIDATED, WARM, reset_every=TEMPERATURE_BLOCK),
             _ucb("sw-gp-ucb", "sw-gp-ucb", "the last 15 rounds", WARM, window=15),
             AgentEntry("rexp3", "rexp3", {}, "Exp3 with restarts (footnote 3), variation 1"),
         ),
@@ -283,13 +282,7 @@ SCENARIOS = (
         "-i880",
         "Fig. 3(c-f) and Appendix G",
         "the I-880 South",
-        {
-            "readings": "i880",
-            "columns": PAPERS_SENSORS,
-            "train_fraction": 2 / 3,
-            "model_noise_var": 5.0,
-            "epsilon": 0.04,
-        },
+        _replayed("i880", 2 / 3, 5.0, 0.04, columns=PAPERS_SENSORS),
         days=(84, 10),
         departures=(
             "the paper's readings are not public: this replays 30 days of 84 readings that you "

@@ -6,6 +6,7 @@ Five agents run on functions drawn from a kernel, on temperature readings and on
 
 from typing import Any
 
+from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 DELTA = 0.1
@@ -65,34 +66,35 @@ REAL_DATA = (
 )
 
 
-def _scenario(name: str, panel: str, title: str, **declared: Any) -> Scenario:
-    """Declare a panel of Fig. 5, with the five agents and the bound of Theorem 1."""
-    panel_name = name.partition("@")[0]
-    real = () if panel_name == "se-1d" else REAL_DATA
+def _scenario(
+    name: str, end: str, env_kwargs: Plain, trials: int, alternatives: Any = (), **more: Any
+) -> Scenario:
+    """Declare a panel of Fig. 5; ``end`` is what its title says of another reading."""
+    panel = name.partition("@")[0]
+    place, title, horizon = PANELS[panel]
+    real = () if panel == "se-1d" else REAL_DATA
     return Scenario(
         id=f"srinivas2010/{name}",
-        source=f"srinivas2010, Section 6, Fig. 5({panel}",
-        title=title,
+        source=f"srinivas2010, Section 6, Fig. 5({place}",
+        title=title + end,
         env=f"gpbandits/{'Table' if real else 'StaticGP'}-v0",
-        agents=_agents(panel_name),
+        env_kwargs=env_kwargs,
+        horizon=horizon,
+        trials=trials,
+        agents=_agents(panel),
+        alternatives=alternatives,
         choices=(*CHOICES, *real),
         bounds=(BOUND,),
-        **declared,
+        **more,
     )
 
 
-SE: dict[str, Any] = {
-    "grid": [1000],
-    "kernel": {"type": "se", "lengthscale": 0.2},
-    "noise_var": 0.025,
-}
-INTEL: dict[str, Any] = {"readings": "intel-berkeley", "model_noise_var": 0.5}
-METR: dict[str, Any] = {
-    "readings": "metr-la",
-    "dataset_options": {"mornings": True, "working_days": True},
-    "minimise": True,
-    "model_noise_var": 4.78,
-}
+SE: Plain = {"grid": [1000], "kernel": {"type": "se", "lengthscale": 0.2}, "noise_var": 0.025}
+INTEL: Plain = {"readings": "intel-berkeley", "model_noise_var": 0.5}
+SLOW: Plain = {"minimise": True, "model_noise_var": 4.78}
+MORNINGS = {"mornings": True, "working_days": True}
+I880: Plain = {"readings": "i880", **SLOW}
+METR: Plain = {"readings": "metr-la", "dataset_options": MORNINGS, **SLOW}
 METR_DEPARTURES = (
     "METR-LA, one week, 207 sensors, stands in for the 357 sensors and one month of I-880 South, "
     "which are not public; T = 207, the number of sensors, as the paper's 357 was; the noise "
@@ -100,96 +102,37 @@ METR_DEPARTURES = (
     "the last third of the week's mornings has 100 readings, of two days: 900 draws repeat them, "
     "so the independent units are two",
 )
-SYNTHETIC = "functions drawn from a squared exponential kernel on [0, 1]"
-WARMEST = "the warmest of 46 sensors of the Intel Berkeley lab"
-SLOWEST = "the slowest of 207 highway sensors of Los Angeles, working mornings"
+I880_DEPARTURES = (
+    "the paper's readings are not public: this uses a month of them that you have, `i880.csv` in "
+    "the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public week stands in for it in "
+    "srinivas2010/traffic",
+)
+# The panel of Fig. 5, the title, and the horizon.
+PANELS = {
+    "se-1d": ("a)", "functions drawn from a squared exponential kernel on [0, 1]", 1000),
+    "temperature": ("b)", "the warmest of 46 sensors of the Intel Berkeley lab", 46),
+    "traffic": (
+        "c), on other data",
+        "the slowest of 207 highway sensors of Los Angeles, working mornings",
+        207,
+    ),
+    "traffic-i880": ("c)", "the slowest of 357 sensors on the I-880 South, working mornings", 357),
+}
+NOISY, OPENED = ", noise variance 0.05", ", first arms spread evenly"
+ADDED, COMMON = ", with noise added to a reading", ", one prior mean for all sensors"
+MORE = ("300 functions, where the paper has 30",)
+OPENINGS = tuple((309 + 618 * i) % 1000 for i in range(60))
+WARM = _others("temperature", **{"margin-15": 0.15})
+ONE_MEAN = {"common_mean": True}
 
 SCENARIOS = (
-    _scenario(
-        "se-1d",
-        "a)",
-        SYNTHETIC,
-        env_kwargs=SE,
-        alternatives=_others("se-1d"),
-        horizon=1000,
-        trials=300,
-        departures=("300 functions, where the paper has 30",),
-    ),
-    _scenario(
-        "se-1d@noise",
-        "a)",
-        f"{SYNTHETIC}, noise variance 0.05",
-        env_kwargs=SE | {"noise_var": 0.05},
-        alternatives=UNSCALED,
-        horizon=1000,
-        trials=60,
-    ),
-    _scenario(
-        "se-1d@opening",
-        "a)",
-        f"{SYNTHETIC}, first arms spread evenly",
-        env_kwargs=SE,
-        alternatives=UNSCALED,
-        openings=tuple((309 + 618 * i) % 1000 for i in range(60)),
-        horizon=1000,
-        trials=60,
-    ),
-    _scenario(
-        "temperature",
-        "b)",
-        WARMEST,
-        env_kwargs=INTEL,
-        alternatives=_others("temperature", **{"margin-15": 0.15}),
-        horizon=46,
-        trials=2000,
-    ),
-    _scenario(
-        "temperature@noise",
-        "b)",
-        f"{WARMEST}, with noise added to a reading",
-        env_kwargs=INTEL | {"noise_var": 0.5},
-        horizon=46,
-        trials=2000,
-    ),
-    _scenario(
-        "temperature@common-mean",
-        "b)",
-        f"{WARMEST}, one prior mean for all sensors",
-        env_kwargs=INTEL | {"common_mean": True},
-        horizon=46,
-        trials=2000,
-    ),
-    _scenario(
-        "traffic",
-        "c), on other data",
-        SLOWEST,
-        env_kwargs=METR,
-        alternatives=_others("traffic"),
-        horizon=207,
-        trials=900,
-        departures=METR_DEPARTURES,
-    ),
-    _scenario(
-        "traffic@common-mean",
-        "c), on other data",
-        f"{SLOWEST}, one prior mean for all sensors",
-        env_kwargs=METR | {"common_mean": True},
-        horizon=207,
-        trials=900,
-        departures=METR_DEPARTURES,
-    ),
-    _scenario(
-        "traffic-i880",
-        "c)",
-        "the slowest of 357 sensors on the I-880 South, working mornings",
-        env_kwargs={"readings": "i880", "minimise": True, "model_noise_var": 4.78},
-        alternatives=_others("traffic-i880"),
-        horizon=357,
-        trials=900,
-        departures=(
-            "the paper's readings are not public: this uses a month of them that you have, "
-            "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "
-            "week stands in for it in srinivas2010/traffic",
-        ),
-    ),
+    _scenario("se-1d", "", SE, 300, _others("se-1d"), departures=MORE),
+    _scenario("se-1d@noise", NOISY, SE | {"noise_var": 0.05}, 60, UNSCALED),
+    _scenario("se-1d@opening", OPENED, SE, 60, UNSCALED, openings=OPENINGS),
+    _scenario("temperature", "", INTEL, 2000, WARM),
+    _scenario("temperature@noise", ADDED, INTEL | {"noise_var": 0.5}, 2000),
+    _scenario("temperature@common-mean", COMMON, INTEL | ONE_MEAN, 2000),
+    _scenario("traffic", "", METR, 900, _others("traffic"), departures=METR_DEPARTURES),
+    _scenario("traffic@common-mean", COMMON, METR | ONE_MEAN, 900, departures=METR_DEPARTURES),
+    _scenario("traffic-i880", "", I880, 900, _others("traffic-i880"), departures=I880_DEPARTURES),
 )
