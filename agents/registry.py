@@ -64,6 +64,9 @@ ADAPTERS = {
     "optuna": "adapters.optuna:OptunaSampler",
 }
 
+# For an unknown name.
+HINT = "'gpbandits agents' lists them, and your own is 'module:Class'"
+
 # Settings with these names replace the problem's own values before the agent is made.
 OVERRIDES = (
     *("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm"),
@@ -104,7 +107,7 @@ def agent_class(name: str | type[Agent]) -> type[Agent]:
     if is_own(name):
         return class_named(name, Agent, "agent")  # type: ignore[type-abstract]
     known = AGENTS | ADAPTERS
-    module, cls = known[one_of(name, known, "agent", "'gpbandits agents' lists them")].split(":")
+    module, cls = known[one_of(name, known, "agent", HINT)].split(":")
     return getattr(import_module(f"gpbandits_env.agents.{module}"), cls)
 
 

@@ -122,9 +122,13 @@ def user_module(module: str, where: str) -> ModuleType:
     try:
         return import_module(module)
     except (Exception, SystemExit) as error:  # the module may raise anything
-        raise InvalidInput(
-            f"{where}: the module {module!r} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+        cure = ""
+        if isinstance(error, ModuleNotFoundError) and module.startswith(error.name or "."):
+            cure = (
+                "; it must be installed or in the current folder, where 'mine' is the file mine.py"
+            )
+        said = f"cannot be imported: {type(error).__name__}: {error}{cure}"
+        raise InvalidInput(f"{where}: the module {module!r} {said}") from error
 
 
 def class_named(name: str, base: type[T], kind: str) -> type[T]:

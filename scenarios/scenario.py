@@ -223,7 +223,7 @@ class Scenario:
 
     def _choose(self, names: Sequence[str]) -> tuple[AgentEntry, ...]:
         # Imported here, because a list of scenarios needs no agents, which take a second to import.
-        from gpbandits_env.agents.registry import ADAPTERS, AGENTS
+        from gpbandits_env.agents.registry import ADAPTERS, AGENTS, HINT
 
         entries = {e.label: e for e in (*self.agents, *self.alternatives)}
         chosen: dict[str, AgentEntry] = {}
@@ -232,9 +232,7 @@ class Scenario:
                 chosen |= entries
                 continue
             if not isinstance(name, str) or ":" not in name:
-                one_of(
-                    name, {*entries, *AGENTS, *ADAPTERS}, "agent", "'gpbandits agents' lists them"
-                )
+                one_of(name, {*entries, *AGENTS, *ADAPTERS}, "agent", HINT)
             entry = entries.get(name) or AgentEntry(label_of(name), name)
             chosen[entry.label] = entry
         if not chosen:

@@ -18,7 +18,7 @@ FILES = sorted(
     for path in ROOT.glob(f"{folder}/**/*.py")
 )
 # Composition roots, functions whose arguments users see in their editor, and a command.
-MANY_PARAMETERS = {"GPAgent.__init__", "MSUCB.__init__", "minimize", "maximize", "run"}
+MANY_PARAMETERS = {"GPAgent.__init__", "MSUCB.__init__", "minimize", "maximize", "run", "run_suite"}
 
 
 def module_of(path):

@@ -66,6 +66,7 @@ def list_problems(name: str) -> None:
     "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
 )
 @options.out(help="Folder of the results, which are resumed; by default results/SUITE-LABEL.")
+@click.option("--fresh", is_flag=True, help="Run all trials again, after a change of the agent.")
 @click.option(
     "--seeds",
     type=click.IntRange(1),
@@ -81,6 +82,7 @@ def run(
     jobs: int | None,
     engine: str,
     out: Path | None,
+    fresh: bool,
     seeds: int | None,
 ) -> None:
     """Run an agent on all problems of a suite, and print its card.
@@ -100,6 +102,7 @@ def run(
         "trials": trials,
         "jobs": jobs,
         "engine": Engine(engine),
+        "fresh": fresh,
     }
     public = run_suite(name, entry, folder=out, **given)
     _conclude(public)
@@ -111,9 +114,9 @@ def run(
         return
     beside = opponents(public)
     folder = public.folder / f"seed{seeds}"
-    fresh = run_suite(name, entry, folder=folder, rivals=beside, seed=seeds, **given)
-    _conclude(fresh)
-    click.echo(f"\n{exposed(public, fresh)}")
+    new = run_suite(name, entry, folder=folder, rivals=beside, seed=seeds, **given)
+    _conclude(new)
+    click.echo(f"\n{exposed(public, new)}")
 
 
 def _conclude(outcome: SuiteOutcome) -> None:
@@ -123,11 +126,13 @@ def _conclude(outcome: SuiteOutcome) -> None:
         kept = f"stopped; what is done is kept in {outcome.folder}; the same command resumes it"
         click.echo(kept, err=True)
         sys.exit(exit_code())
+    for id, (first, *more) in outcome.failures.items():
+        many = counted(1 + len(more), "trial")
+        said = f"{many} of {id} failed, the first of which is {first.key}: {first.error}"
+        click.echo(f"{first.traceback}gpbandits: {said}\n", err=True)
     if outcome.failures:
-        first = outcome.failures[0]
-        click.echo(first.traceback, err=True)
-        many = counted(len(outcome.failures), "trial")
-        click.echo(f"gpbandits: {many} failed; the first is {first.key}: {first.error}", err=True)
+        kept = f"gpbandits: the trials that are done are kept in {outcome.folder}"
+        click.echo(f"{kept}; mend the agent, and the same command runs the others", err=True)
         sys.exit(1)
     click.echo(f"results  {outcome.folder}\n")
 

@@ -1,12 +1,15 @@
 """Where tasks run: in this process, in worker processes, or on a cluster."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 
+import joblib
+
+from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, one_of, optional
-from gpbandits_env.scenarios.study.pool import Results
+from gpbandits_env.scenarios.study.pool import Pool, Results
 from gpbandits_env.scenarios.study.pool import results as pool_results
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
@@ -52,9 +55,22 @@ class Engine:
 LOCAL = Engine()
 
 
+def workers(jobs: int | None) -> int:
+    """The number of worker processes: one per processor by default."""
+    return int(joblib.cpu_count()) if jobs is None else whole(jobs, "jobs")
+
+
+@contextmanager
+def opened(jobs: int, engine: Engine = LOCAL) -> Iterator[Pool]:
+    """The workers of an engine, which end with the block; see `results`."""
+    module = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
+    with module.opened(jobs, engine.address) as pool:
+        yield pool
+
+
 @contextmanager
 def results(
-    tasks: Sequence[PlannedTrial], jobs: int, engine: Engine = LOCAL
+    tasks: Sequence[PlannedTrial], jobs: int, engine: Engine = LOCAL, pool: Pool | None = None
 ) -> Iterator[Iterator[Results]]:
     """Yield the results of the tasks as they finish, in lists of those that finish together.
 
@@ -66,10 +82,13 @@ def results(
         jobs: the number of worker processes; 1 runs in this process. A cluster with an address has
             its own number of workers.
         engine: where to run.
+        pool: open workers to use instead of new ones.
     Raises:
         InvalidInput: no cluster answers at the address.
         ClusterLost: the connection to the cluster is lost, or its workers cannot run trials.
     """
-    module = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
-    with module.opened(jobs, engine.address) as pool, closing(pool_results(tasks, pool)) as found:
+    with (
+        nullcontext(pool) if pool else opened(jobs, engine) as used,
+        closing(pool_results(tasks, used)) as found,
+    ):
         yield found

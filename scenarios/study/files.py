@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpbandits_env import agents
-from gpbandits_env.agents.registry import OVERRIDES, agent_class, is_own
+from gpbandits_env.agents.registry import HINT, OVERRIDES, agent_class, is_own
 from gpbandits_env.arrays import Plain, Settings, mapping
 from gpbandits_env.errors import (
     GPBanditsError,
@@ -159,8 +159,7 @@ def _entry(entry: Any, where: str) -> Any:
         if is_own(name):
             agent_class(name)
         else:
-            names = agents.names() + agents.adapter_names()
-            one_of(name, names, "agent", "'gpbandits agents' lists them")
+            one_of(name, agents.names() + agents.adapter_names(), "agent", HINT)
     except GPBanditsError as error:
         raise InvalidInput(f"{where}.agent: {error}") from error
     return {"label": label_of(name), **entry}

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import joblib
 from tqdm.auto import tqdm
 
 from gpbandits_env.arrays import Plain, Settings, whole
@@ -25,6 +24,7 @@ from gpbandits_env.scenarios.results.report import report as summarize
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
+from gpbandits_env.scenarios.study.pool import Pool
 from gpbandits_env.scenarios.study.rehearsal import changed, rehearse, resolved
 from gpbandits_env.scenarios.study.runner import (
     FOLDERS,
@@ -80,6 +80,7 @@ def run_study(
     seed: int = 0,
     fresh: bool = False,
     progress: bool = True,
+    pool: Pool | None = None,
 ) -> Outcome:
     """Run the trials that a results file does not contain yet, and store them there.
 
@@ -94,6 +95,7 @@ def run_study(
         seed: the base seed of all streams.
         fresh: whether to start again, and delete an existing results file.
         progress: whether to show a progress bar on stderr.
+        pool: open workers (`engines.opened`), which several studies share.
     Raises:
         StoreError: the file contains another study, or cannot be read or written.
         ClusterLost: the connection to the cluster is lost; finished trials are kept.
@@ -105,7 +107,7 @@ def run_study(
         )
     if not isinstance(engine, engines.Engine):
         raise InvalidInput(f"engine must be an Engine, such as Engine('dask'), got {shown(engine)}")
-    jobs = int(joblib.cpu_count()) if jobs is None else whole(jobs, "jobs")
+    jobs = engines.workers(jobs)
     whole(seed, "seed", 0, None)
     cells = scenario.cells()
     forget_environments()
@@ -129,7 +131,7 @@ def run_study(
         wanted, present = {task.key for task in tasks}, store.done()
         left = [task for task in tasks if task.key not in present]
         try:
-            interrupted = _run(store, left, jobs, engine, len(wanted), progress)
+            interrupted = _run(store, left, jobs, engine, len(wanted), progress, pool)
         except ClusterLost as error:
             kept = f"{len(store.done() & wanted)} of {len(wanted)} trials are kept in {store.path}"
             raise ClusterLost(f"{error}. {kept}; the same command resumes from there") from error
@@ -227,13 +229,14 @@ def _run(
     engine: engines.Engine,
     total: int,
     progress: bool,
+    pool: Pool | None,
 ) -> bool:
     """Run the tasks and store each; return True if Ctrl-C ended the run."""
     title = tasks[0].cell.scenario.id if tasks else "all done"
     done = total - len(tasks)
     bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)
     try:
-        with bar, engines.results(tasks, jobs, engine) as stream:
+        with bar, engines.results(tasks, jobs, engine, pool) as stream:
             for records in stream:
                 store.add(records)
                 bar.update(len(records))

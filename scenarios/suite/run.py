@@ -7,13 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from gpbandits_env.agents.agent import Agent
+from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios.results.records import TrialFailure
+from gpbandits_env.scenarios.results.references import machine
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, label_of
-from gpbandits_env.scenarios.study.engines import LOCAL, Engine
+from gpbandits_env.scenarios.study.engines import LOCAL, Engine, opened, workers
+from gpbandits_env.scenarios.study.rehearsal import resolved
 from gpbandits_env.scenarios.study.run import run_study
 from gpbandits_env.scenarios.study.runner import run_trial
 from gpbandits_env.scenarios.suite import suites
@@ -37,7 +40,7 @@ class SuiteOutcome(Displayed):
         folder: the folder of the results files, one per problem, and of the rows.
         rows: the newcomer's rows, and those of the agents that were run beside it.
         refused: the problems that it cannot play, with the reason.
-        failures: the trials that raised.
+        failures: the problems with trials that raised, with these.
         interrupted: whether Ctrl-C ended the run.
     """
 
@@ -46,7 +49,7 @@ class SuiteOutcome(Displayed):
     folder: Path
     rows: Field
     refused: Mapping[str, str]
-    failures: tuple[TrialFailure, ...]
+    failures: Mapping[str, tuple[TrialFailure, ...]]
     interrupted: bool
 
     def _facts(self) -> Plain:
@@ -56,7 +59,7 @@ class SuiteOutcome(Displayed):
             "problems": len([agent for agent, _ in self.rows if agent == self.label]),
             "folder": self.folder,
             "refused": ", ".join(self.refused) or None,
-            "failures": "; ".join(f"{f.key}: {f.error}" for f in self.failures[:3]) or None,
+            "failures": "; ".join(f"{k}: {f[0].error}" for k, f in self.failures.items()) or None,
             "interrupted": self.interrupted or None,
         }
 
@@ -93,10 +96,12 @@ def run_suite(
     jobs: int | None = None,
     engine: Engine = LOCAL,
     folder: str | Path | None = None,
+    fresh: bool = False,
 ) -> SuiteOutcome:
     """Run one agent on the problems of a suite; the others are in the archive.
 
-    Problems that the agent refuses are left out. A trial that is stored is not run again.
+    Problems that the agent refuses are left out. A trial that is stored is not run again, except
+    for the first of each problem: if the agent does not repeat it, its code has changed.
 
     Args:
         suite: the name of the suite.
@@ -110,35 +115,41 @@ def run_suite(
         jobs: worker processes; None for one per processor.
         engine: where trials run.
         folder: where results are kept; by default results/SUITE-LABEL.
+        fresh: whether to run all trials again, and replace those that are kept.
     Raises:
-        InvalidInput: the agent refuses all problems; the message says why.
+        InvalidInput: the agent cannot be imported, or refuses all problems; the message says why.
         UnknownName: there is no such suite, problem, agent or setting.
-        StoreError: the folder has the results of another agent of this label.
+        StoreError: the folder has the results of another agent of this label, or of other code.
     """
     entry = _entry(agent, settings)
+    agent_class(entry.agent)
     of_seed = f"-seed{seed}" if seed else ""
     usual = f"{suite}-{entry.label}{of_seed}".replace("/", "-").replace(" ", "-")
     where = Path(folder) if folder is not None else Path("results") / usual
     rows: dict[tuple[str, str], Row] = {}
     refused: dict[str, str] = {}
-    failures: list[TrialFailure] = []
-    interrupted = False
-    for id, problem in suites.chosen(suite, problems).items():
-        if why := refusal(problem, entry):
-            refused[id] = why
-            continue
-        others = [r for r in rivals if r.label != entry.label and refusal(problem, r) is None]
-        asked = replace(problem, agents=(entry, *others), trials=trials or problem.trials)
-        path = where / f"{id.partition('/')[2]}.sqlite"
-        outcome = run_study(asked, path, jobs=jobs, engine=engine, seed=seed)
-        failures += outcome.failures
-        if outcome.done:
-            rows |= {
-                (row.agent, id): row
-                for row in rows_of(path, problem, asked.agents, asked.trials, seed)
-            }
-        if interrupted := outcome.interrupted:
-            break
+    failures: dict[str, tuple[TrialFailure, ...]] = {}
+    interrupted, jobs = False, workers(jobs)
+    chosen = suites.chosen(suite, problems)
+    with opened(jobs, engine) as pool:
+        for id, problem in chosen.items():
+            if why := refusal(problem, entry):
+                refused[id] = why
+                continue
+            others = [r for r in rivals if r.label != entry.label and refusal(problem, r) is None]
+            asked = replace(problem, agents=(entry, *others), trials=trials or problem.trials)
+            path = where / f"{id.partition('/')[2]}.sqlite"
+            if path.exists() and not fresh and engine == LOCAL:
+                _check_repeats(path, asked, entry, seed)
+            given: Plain = {"jobs": jobs, "engine": engine, "pool": pool, "seed": seed}
+            outcome = run_study(asked, path, fresh=fresh, **given)
+            if outcome.failures:
+                failures[id] = outcome.failures
+            if outcome.done:
+                kept = rows_of(path, problem, asked.agents, asked.trials, seed)
+                rows |= {(row.agent, id): row for row in kept}
+            if interrupted := outcome.interrupted:
+                break
     if not rows and refused and not failures and not interrupted:
         raise InvalidInput(f"{entry.label} can play no problem of {suite}: {refused.popitem()[1]}")
     own = [row for (agent, _), row in rows.items() if agent == entry.label]
@@ -147,7 +158,26 @@ def run_suite(
     if not seed and any(agent == shown for agent, _ in archived(suite)):
         shown += " (this run)"  # beside the archive's
         rows = {(shown, row.problem): replace(row, agent=shown) for row in own}
-    return SuiteOutcome(suite, shown, where, rows, refused, tuple(failures), interrupted)
+    return SuiteOutcome(suite, shown, where, rows, refused, failures, interrupted)
+
+
+def _check_repeats(path: Path, asked: Scenario, entry: AgentEntry, seed: int) -> None:
+    """Check that an agent repeats its first trial of a results file of this machine."""
+    with Store.open(path) as store:
+        before, done = store.scenario["agents"].get(entry.label), store.trials(0, entry.label)
+        # `run_study` finds other settings.
+        if not done or before != resolved(asked, seed)["agents"][entry.label]:
+            return
+        if store.meta("machine") != machine():
+            return
+        kept = store.arrays(0, entry.label, "regret")[0]
+    now = run_trial(asked, entry.label, done[0], seed).rounds["regret"]
+    if not np.array_equal(now, kept):
+        raise StoreError(
+            f"{entry.label} does not repeat trial {done[0]} in {path}: its code has changed, or it "
+            "draws random numbers that are not those of its rng; use another --out to keep the "
+            "results, or --fresh to replace them"
+        )
 
 
 def _entry(agent: str | type[Agent] | AgentEntry, settings: Settings | None) -> AgentEntry:

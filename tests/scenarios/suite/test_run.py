@@ -152,11 +152,67 @@ def test_rows_of_the_archive_have_the_trials_of_the_run(tmp_path):
         played(AgentEntry("short", "max-mean", {"window": 6}), tmp_path)
 
 
+def test_an_agent_whose_code_has_changed_is_not_mixed_with_its_old_trials(module, tmp_path):
+    import suite_agents
+
+    first = played("suite_agents:Stopped", tmp_path / "a", problems=["se", "breaks"], trials=1)
+    whole = played("suite_agents:Stopped", tmp_path / "a", problems=["se", "breaks"], trials=2)
+    for (agent, id), row in first.rows.items():
+        np.testing.assert_array_equal(row.digests, whole.rows[agent, id].digests[:1])
+    ask = suite_agents.Stopped.ask
+    suite_agents.Stopped.ask = lambda self: 0 * ask(self)
+    with pytest.raises(StoreError, match=r"does not repeat trial 0 .*code has changed.*--fresh"):
+        played("suite_agents:Stopped", tmp_path / "a", trials=3)
+    new = played("suite_agents:Stopped", tmp_path / "a", trials=3, fresh=True)
+    assert new.rows["Stopped", "core-v1/se"].trials == 3
+    assert (
+        new.rows["Stopped", "core-v1/se"].digests[0]
+        != first.rows["Stopped", "core-v1/se"].digests[0]
+    )
+
+
+def test_an_agent_is_mended_after_a_failure_and_keeps_its_other_trials(module, tmp_path):
+    import suite_agents
+
+    raising = suite_agents.Raises.ask
+    suite_agents.Raises.ask = lambda s: raising(s) if s.batch_size > 1 else np.zeros(1, int)
+    given = {"problems": ["se", "batch-5"], "trials": 2}
+    outcome = played("suite_agents:Raises", tmp_path, **given)
+    assert list(outcome.rows) == [("Raises", "core-v1/se")]
+    assert {id: len(found) for id, found in outcome.failures.items()} == {"core-v1/batch-5": 2}
+    assert "core-v1/batch-5: RuntimeError" in repr(outcome)
+    suite_agents.Raises.ask = lambda s: np.zeros(s.batch_size, int)
+    mended = played("suite_agents:Raises", tmp_path, **given)
+    assert not mended.failures
+    assert len(mended.rows) == 2
+    assert (
+        mended.rows["Raises", "core-v1/se"].seconds == outcome.rows["Raises", "core-v1/se"].seconds
+    )
+
+
+def test_all_problems_share_the_processes(module, tmp_path, monkeypatch):
+    from gpbandits_env.scenarios.study import engine_local
+
+    started, start = [], engine_local.Processes._started
+    monkeypatch.setattr(
+        engine_local.Processes, "_started", lambda self: started.append(self) or start(self)
+    )
+    one = played("random", tmp_path / "a", problems=["se", "breaks", "batch-5"], jobs=2)
+    assert len(started) == 2
+    other = played("random", tmp_path / "b", problems=["se", "breaks", "batch-5"])
+    for key, row in one.rows.items():
+        np.testing.assert_array_equal(row.digests, other.rows[key].digests)
+
+
 def test_mistakes_are_named_before_anything_runs(tmp_path):
     with pytest.raises(UnknownName, match="no setting"):
         played("gp-ucb", tmp_path, settings={"gamma": 2.0})
     with pytest.raises(UnknownName, match="did you mean"):
         played("gp-ucbb", tmp_path)
+    with pytest.raises(UnknownName, match="your own is 'module:Class'"):
+        played("Mine", tmp_path)
+    with pytest.raises(InvalidInput, match=r"^agent 'gone.py:Mine'.*'mine' is the file mine.py"):
+        played("gone.py:Mine", tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -217,7 +273,8 @@ def test_the_commands(module, tmp_path):
     assert "needs --agent" in invoke(*given[:3]).output
     failed = invoke("run", "core-v1", "--agent", "suite_agents:Raises", *more[:-1], "failed")
     assert failed.exit_code == 1
-    assert "2 trials failed" in failed.output
+    assert "2 trials of core-v1/se failed" in failed.output
+    assert "are kept in failed; mend the agent" in failed.output
     checked = invoke("check", "--sample", "3", "--agent", "random", "--seed", "0")
     assert checked.exit_code == 0
     assert f"{SAME}: 3" in checked.output or "rounding" in checked.output
