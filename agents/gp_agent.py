@@ -114,10 +114,9 @@ class GPAgent(Agent):
 
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""
-        now, m = self.conditioned, self.problem.batch_size
-        pending = self._pending_points() if self.pending else ()
-        given = self.search, self.rule, self.rng, m, self.round + 1, now.best_given, pending
-        return Round(now.posterior, *given)
+        now, pending = self.conditioned, self._pending_points() if self.pending else ()
+        m, t, best = self.problem.batch_size, self.round + 1, now.best_given
+        return Round(now.posterior, self.search, self.rule, self.rng, m, t, best, pending)
 
     def acquisition(self) -> Acquisition:
         """The acquisition of the next round; a sampled incumbent is drawn for it."""
@@ -134,8 +133,7 @@ class GPAgent(Agent):
         if context is not None or self.problem.contexts is not None:
             self.set_context(context)
         self.search.renew()
-        pending = self._pending_points() if self.pending else ()
-        if len(pending):
+        if self.pending and len(pending := self._pending_points()):
             with rolled_back(self.posterior):
                 self.posterior.hallucinate(pending)
                 points = self.choose()

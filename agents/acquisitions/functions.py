@@ -421,19 +421,13 @@ def leader(
         var: (n,).
         allowed: (n,) if given, only these may lead; the scores of the others are -inf.
     """
-    first: IntArray = score.argmax(axis=0, keepdims=True)
-    at = first.item()
+    at = int(score.argmax())
     top = score.item(at)
     if top in UNDECIDED:
         tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
         return tied[leading(mean[tied], np.abs(mean).max())[None]], 0.0
     tolerance = TIE * acquisition.size(mean, var, at)
-    if at:
-        before = score[:at] >= top - tolerance
-        earlier = before.argmax(axis=0, keepdims=True)
-        if before.item(earlier.item()):
-            return earlier, tolerance
-    return first, tolerance
+    return (score >= top - tolerance).argmax(axis=0, keepdims=True), tolerance
 
 
 def log_h(z: Array) -> Array:

@@ -83,25 +83,24 @@ class ConfidenceBound(AcquisitionRule):
 
     def __init__(self, beta: Beta, *, rho: float = 1.0) -> None:
         self._beta, self._factor = beta, positive(rho, "rho") ** 2
-        self._block, self._betas, self._excess = -1, [0.0], 0.0
+        self._first, self._betas, self._excess = 1, list[float](), 0.0
 
     def prepared(self, problem: Problem, arms: int | None) -> Self:
         rule = copy(self)
         rule.schedule = schedule_for(self._beta, problem, arms)
         rule._excess = self._factor * rule.schedule.excess
-        rule._block = -1
+        rule._betas = []
         return rule
 
     def beta(self, t: int, gain: float) -> float:
         """beta_t, given the information gained before round t, in nats."""
-        if self.schedule.needs_gain:
-            return self._factor * float(self.schedule(t, gain))
-        block, i = divmod(t - 1, BLOCK)
-        if block != self._block:
-            first = block * BLOCK + 1
-            betas = self._factor * self.schedule(np.arange(first, first + BLOCK))
-            self._block, self._betas = block, betas.tolist()
-        return self._betas[i]
+        if not self._first <= t < self._first + len(self._betas):
+            if self.schedule.needs_gain:
+                return self._factor * float(self.schedule(t, gain))
+            self._first = t - (t - 1) % BLOCK
+            betas = self._factor * self.schedule(np.arange(self._first, self._first + BLOCK))
+            self._betas = betas.tolist()
+        return self._betas[t - self._first]
 
     def at(self, now: Round) -> Acquisition:
         beta = self.beta(now.t, now.posterior.information_gain)

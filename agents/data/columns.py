@@ -1,6 +1,7 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,7 @@ from gpbandits_env.domains import Domain
 
 # The number of rows for which there is space at first.
 FIRST_ROWS = 64
-# The columns of numbers.
-REWARD, ROUND, TIME, NOISE_VAR = range(4)
+COLUMNS = ("points", "rewards", "rounds", "times")
 
 
 class Data:
@@ -26,6 +26,11 @@ class Data:
     Attributes:
         size: the number of rows.
         edits: the number of changes of earlier rows.
+        ends: the number of rows after each arrival; rows that arrive together are learned together.
+        points: the points, a view (size,) or (size, d).
+        rewards: the rewards, a view (size,).
+        rounds: the rounds of the actions, a view (size,); data known between t and t + 1: t + 1/2.
+        times: the times of the actions, a view (size,); see `Agent.clock`.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -37,34 +42,30 @@ class Data:
         finite = self._domain.finite
         shape = (FIRST_ROWS,) if finite else (FIRST_ROWS, self._domain.dim)
         self._points: Points = np.empty(shape, dtype=np.int64 if finite else np.float64)
-        self._columns = np.full((4, FIRST_ROWS), np.nan)
-        self.size, self.edits, self._noisy = 0, self.edits + 1, False
-        # The number of rows after each arrival; rows that arrive together are learned together.
+        self._rewards, self._rounds, self._times = np.empty((3, FIRST_ROWS))
+        self._noise_var: Array | None = None
+        self.size, self.edits = 0, self.edits + 1
         self.ends: list[int] = []
 
     @property
     def points(self) -> Points:
-        """The points, a view (size,) or (size, d)."""
         return self._points[: self.size]
 
     @property
     def rewards(self) -> Array:
-        """The rewards, a view (size,)."""
-        return self._columns[REWARD, : self.size]
+        return self._rewards[: self.size]
 
     @property
     def rounds(self) -> Array:
-        """The rounds of the actions, a view (size,); data known between t and t + 1: t + 1/2."""
-        return self._columns[ROUND, : self.size]
+        return self._rounds[: self.size]
 
     @property
     def times(self) -> Array:
-        """The times of the actions, a view (size,); see `Agent.clock`."""
-        return self._columns[TIME, : self.size]
+        return self._times[: self.size]
 
     def noise_of(self, rows: slice | NDArray[np.intp]) -> Array | None:
         """The known variances of the noise of some rows, NaN elsewhere; None if none is known."""
-        own = self._columns[NOISE_VAR, : self.size][rows] if self._noisy else None
+        own = None if self._noise_var is None else self._noise_var[: self.size][rows]
         return None if own is None or np.isnan(own).all() else own
 
     def add(
@@ -96,30 +97,31 @@ class Data:
         self.size = end = start + count
         self.ends.append(end)
         while end > len(self._points):  # the length doubles
-            self._points = np.concatenate([self._points, self._points])
-            more = np.full_like(self._columns, np.nan)
-            self._columns = np.concatenate([self._columns, more], axis=1)
-        columns = self._columns
-        if noise_var is not None:
-            columns[NOISE_VAR, start:end], self._noisy = noise_var, True
-        if count == 1:  # one number is stored in a third of the time
-            self._points[start], columns[REWARD, start] = points[0], rewards.item()
-            columns[ROUND, start], columns[TIME, start] = rounds, times
-        else:
-            self._points[start:end], columns[REWARD, start:end] = points, rewards
-            columns[ROUND, start:end], columns[TIME, start:end] = rounds, times
+            for name in ("_points", "_rewards", "_rounds", "_times", "_noise_var"):
+                if (column := getattr(self, name)) is not None:
+                    setattr(self, name, np.concatenate([column, column]))
+        at: Any = start if count == 1 else slice(start, end)  # one number is stored in less time
+        self._points[at] = points[0] if count == 1 else points
+        self._rewards[at] = rewards.item() if count == 1 else rewards
+        self._rounds[at], self._times[at] = rounds, times
+        if noise_var is not None or self._noise_var is not None:
+            self._noise()[start:end] = np.nan if noise_var is None else noise_var
+
+    def _noise(self) -> Array:
+        if self._noise_var is None:
+            self._noise_var = np.full(len(self._points), np.nan)
+        return self._noise_var
 
     def restate(self, noise_var: Array) -> None:
         """Replace the variances of the noise of the first rows, NaN where unknown."""
-        self._columns[NOISE_VAR, : len(noise_var)], self._noisy = noise_var, True
+        self._noise()[: len(noise_var)] = noise_var
         self.edits += 1
 
     def state(self) -> State:
         """The state, as a copy in plain data."""
-        names = ("points", "rewards", "rounds", "times")
-        own: State = {name: getattr(self, name).copy() for name in names}
-        noise = self._columns[NOISE_VAR, : self.size].copy() if self._noisy else None
-        return own | {"noise_var": noise, "ends": list(self.ends)}
+        noise = None if self._noise_var is None else self._noise_var[: self.size].copy()
+        columns = {name: getattr(self, name).copy() for name in COLUMNS}
+        return {**columns, "noise_var": noise, "ends": list(self.ends)}
 
     def restore(self, state: State) -> None:
         """Return to a state of `state`."""

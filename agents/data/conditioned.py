@@ -58,16 +58,14 @@ class Conditioned:
         given: Model | Refit,
     ) -> None:
         self.data, self._keep, self._mapped, self._make = data, keep, mapped, make
-        self._given = given
+        self._given, self._refit = given, given if isinstance(given, Refit) else None
         self.reset()
 
     def reset(self) -> None:
         """Return to the prior of the model, without data."""
-        self.winsorize: Callable[[Array], Array] | None = None
-        if isinstance(self._given, Refit):
-            self.model, self.winsorize = self._given.model, self._given.winsorizer
-        else:
-            self.model = self._given
+        of = self._given
+        self.model = of.model if isinstance(of, Refit) else of
+        self.winsorize = of.winsorizer if isinstance(of, Refit) else None
         self.posterior = self._make(self.model)
         self._begin()
 
@@ -95,11 +93,11 @@ class Conditioned:
         """
         data, keep, self._t = self.data, self._keep, t
         first = keep.first(t) if keep.forgets else keep.stage
-        stale = first > self.first_round or data.edits != self._edits or self._mapped.moves
-        if isinstance(self._given, Refit) and self._given.model is not self.model:
+        stale = first > self.first_round or data.edits != self._edits
+        if self._refit is not None and self._refit.model is not self.model:
             self.reset()
             stale = True
-        if stale or (keep.masks and (keep.counts(data, t)[: self._held] != self._mask).any()):
+        if stale or self._mapped.moves or (keep.masks and self._remasked(t)):
             self._anew(t, time)
             return
         if data.size == self._held:
@@ -119,6 +117,10 @@ class Conditioned:
             return
         if self.ages:
             self._pass(time)
+
+    def _remasked(self, t: int) -> bool:
+        """Whether other rows count than those that the posterior holds."""
+        return bool((self._keep.counts(self.data, t)[: self._held] != self._mask).any())
 
     def _append(self, counting: NDArray[np.bool_], until: int) -> bool:
         """Learn new arrivals that count; whether that is possible: none is of an earlier time."""

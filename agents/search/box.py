@@ -111,7 +111,7 @@ class BoxSearch(CandidateSearch):
         if self.feasibility is None:
             score = acquisition.score(mean, var)
         else:
-            acquisition, score = self._scored(acquisition, posterior, points, mean, var)
+            acquisition, score = self._feasible(acquisition, posterior, points, mean, var)
         if allowed is not None:
             inside = allowed.at_candidates(points)
             y, points, score = y[inside], points[inside], score[inside]

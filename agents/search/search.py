@@ -57,14 +57,17 @@ class Search(Part, ABC):
             allowed: a result of `region`; None searches everywhere. `InvalidInput` if it is empty.
         """
         actions, mean, var = self._listed(posterior)
-        acquisition, score = self._scored(acquisition, posterior, actions, mean, var)
-        if allowed is not None and not allowed.any():
-            raise InvalidInput(
-                "no candidate lies in the region to search: in a box, raise candidates"
-            )
+        if self.feasibility is None:
+            score = acquisition.score(mean, var)
+        else:
+            acquisition, score = self._feasible(acquisition, posterior, actions, mean, var)
         if self.excluded is not None:
             allowed = self._fresh(actions, allowed)
         if allowed is not None:
+            if not allowed.any():
+                raise InvalidInput(
+                    "no candidate lies in the region to search: in a box, raise candidates"
+                )
             score[~allowed] = -np.inf
         first, tied = leader(acquisition, score, mean, var, allowed)
         # A region is known only at the listed actions.
@@ -154,17 +157,16 @@ class Search(Part, ABC):
         """A better action than the best of those listed, with a score above ``least``, or that."""
         return action
 
-    def _scored(
+    def _feasible(
         self, acquisition: Acquisition, posterior: Any, actions: Points, mean: Array, var: Array
     ) -> tuple[Acquisition, Array]:
-        """The scores, and whose they are: under constraints the acquisition is in logarithms."""
-        score = acquisition.score(mean, var)
-        if self.feasibility is not None:
-            likely = self.feasibility.likely(posterior.observed)
-            incumbent = posterior.mean_at_observed()[likely].max(initial=-np.inf)
-            acquisition = acquisition.in_logarithms(float(score.min()), float(incumbent))
-            score = acquisition.score(mean, var) + self.feasibility.at_candidates(actions)
-        return acquisition, score
+        """The acquisition in logarithms, and its scores plus those of the feasibility."""
+        assert self.feasibility is not None
+        likely = self.feasibility.likely(posterior.observed)
+        incumbent = posterior.mean_at_observed()[likely].max(initial=-np.inf)
+        floor = float(acquisition.score(mean, var).min())
+        acquisition = acquisition.in_logarithms(floor, float(incumbent))
+        return acquisition, acquisition.score(mean, var) + self.feasibility.at_candidates(actions)
 
     def _scaled(self, values: Array, mean: Array) -> Array:
         """Samples (size, n) whose difference from the mean (n,) is multiplied by the scale."""

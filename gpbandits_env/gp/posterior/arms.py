@@ -1,6 +1,7 @@
 """A Gaussian-process posterior on a finite set of arms, updated one observation at a time."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -85,6 +86,7 @@ class ArmPosterior(Posterior):
             self.temporal, self._positive_for = self._moving.temporal, 0.0
         self.takes_noise = self._moving is None
         self._mean, self._var, self._scratch = np.empty((3, n))
+        self._number = np.empty(())  # NumPy multiplies by it in 0.1 us less than by a float
         self._zeros, self._counts, self._kept_var = np.zeros((3, n))
         self._make_views()
         self.forget()
@@ -182,29 +184,27 @@ class ArmPosterior(Posterior):
             np.add(self.prior_mean, moments[0], out=self._mean)
             np.maximum(moments[1], 0.0, out=self._var)
             return
-        rho = decay(epsilon, dt)
+        rho, kept, kept_var, new_var = _decays(epsilon, dt, self._level)
         if rho == 1.0 or self.size == 0:
             return
         mean, var, scratch, inside = self._mean, self._var, self._scratch, self._representation
-        mean *= rho
-        if self._has_prior_mean:
-            np.multiply(self.prior_mean, 1.0 - rho, scratch)
-            mean += scratch
-        var *= rho**2
-        if self._level is not None and rho > 0.0:
-            var += (1.0 - rho**2) * self._level
-        else:
-            np.multiply(inside.prior_var, 1.0 - rho**2, scratch)
-            var += scratch
         self._static = rho == 0.0
-        if rho == 0.0:
+        if self._static:
             inside.clear()
-            self._counts[:] = 0.0
+            mean[:], var[:], self._counts[:] = self.prior_mean, inside.prior_var, 0.0
+            return
+        np.multiply(mean, kept, mean)
+        if self._has_prior_mean:
+            np.add(mean, np.multiply(self.prior_mean, 1.0 - rho, scratch), mean)
+        np.multiply(var, kept_var, var)
+        if self._level is None:
+            np.add(var, np.multiply(inside.prior_var, new_var, scratch), var)
         else:
-            inside.decay(rho)
-            if inside.scale <= inside.DECAYED:
-                with OneThread():
-                    self._settle()
+            np.add(var, new_var, var)
+        inside.decay(rho)
+        if inside.scale <= inside.DECAYED:
+            with OneThread():
+                self._settle()
 
     def learn(self, points: IntArray, rewards: Array, noise_var: Array | None = None) -> None:
         if self.hallucinated:
@@ -247,11 +247,11 @@ class ArmPosterior(Posterior):
     def _learn_one(self, arm: int, reward: float) -> None:
         """Condition on one observation, in place and in as few calls as possible."""
         mean, var, scratch, inside = self._mean, self._var, self._scratch, self._representation
-        before, noise_var = var.item(arm), self.noise_var
+        before, noise_var, number = var.item(arm), self.noise_var, self._number
         s = math.sqrt(before + self._noise)
-        surprise = (reward - mean.item(arm)) / s
+        number[()] = surprise = (reward - mean.item(arm)) / s
         v = inside.observe(arm, 1.0 / s, surprise)
-        np.add(mean, np.multiply(v, surprise, scratch), mean)
+        np.add(mean, np.multiply(v, number, scratch), mean)
         np.subtract(var, np.multiply(v, v, scratch), var)
         self._counts[arm] += 1.0
         self.size += 1
@@ -312,3 +312,11 @@ class ArmPosterior(Posterior):
     def __setstate__(self, state: State) -> None:
         self.__dict__.update(state)
         self._make_views()
+
+
+@lru_cache(maxsize=256)
+def _decays(epsilon: float, dt: float, level: float | None) -> tuple[float, Array, Array, Array]:
+    """rho, and as arrays (), by which NumPy multiplies faster: rho, rho^2, (1 - rho^2) level."""
+    rho = decay(epsilon, dt)
+    new = (1.0 - rho**2) * (1.0 if level is None else level)
+    return rho, frozen(np.array(rho)), frozen(np.array(rho**2)), frozen(np.array(new))

@@ -30,9 +30,11 @@ class Coefficients(Representation):
         self._matrix = factor.matrix if isinstance(factor, MatrixFactor) else None
         self._coefficients, self._coefficient_covariance = np.zeros(rank), np.eye(rank)
         self._scratch, self._outer = np.empty(rank), np.empty((rank, rank))
+        self._values = np.empty(len(self.prior_var))
+        self._number = np.empty(())  # NumPy multiplies by it in 0.1 us less than by a float
 
     def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
-        count, scale, matrix = self.count, self.scale, self._matrix
+        count, scale, matrix, number = self.count, self.scale, self._matrix, self._number
         if count == len(self.block):
             self._reserve(count + 1)
         slot = self.block[count]
@@ -42,13 +44,17 @@ class Coefficients(Representation):
             past = self.block[:count]
             np.subtract(slot, past.dot(features).dot(past, self._scratch), slot)
         if scale != 1.0:
-            shrink = scale**2
-            np.multiply(slot, shrink, slot)
-            slot += (1.0 - shrink) * features
-        np.multiply(slot, inverse_s, slot)
-        values: Array = self.factor(slot) if matrix is None else matrix.dot(slot)
+            number[()] = shrink = scale**2
+            np.multiply(slot, number, slot)
+            number[()] = 1.0 - shrink
+            np.add(slot, np.multiply(features, number, self._scratch), slot)
+        number[()] = inverse_s
+        np.multiply(slot, number, slot)
+        values: Array
+        values = self.factor(slot) if matrix is None else matrix.dot(slot, self._values)
         if scale != 1.0:
-            np.divide(slot, scale, slot)
+            number[()] = scale
+            np.divide(slot, number, slot)
         self.births[count] = scale
         self._surprises.append(surprise)
         self.count, self._root = count + 1, None

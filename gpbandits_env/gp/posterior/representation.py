@@ -40,7 +40,10 @@ class Representation(ABC):
 
     @abstractmethod
     def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
-        """Append the row of an observation, surprise (reward - mean) / s; return it at all arms."""
+        """Append the row of an observation, surprise (reward - mean) / s; return it at all arms.
+
+        The next call may overwrite the result.
+        """
 
     @abstractmethod
     def cross(self, arms: IntArray) -> tuple[Array, Array]:
