@@ -50,6 +50,7 @@ def booktabs(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -
 def _in_latex(words: str) -> str:
     """Words in which no character has a meaning in LaTeX."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
     return "".join(special.get(c, f"\\{c}" if c in "_&%#${}" else c) for c in words)
 
 

@@ -125,7 +125,7 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
     placed = [a for a in card.agents if a.problems >= least and a.label != ORACLE]
     others = [a for a in placed if a.label not in styles]
     axes.plot([a.seconds for a in others], [a.score.value for a in others], ".", color=GREY)
-    cheapest = np.inf
+    cheapest, named = np.inf, {}
     for agent in placed:  # the best score first, so that the front is what is cheaper than these
         where, looks = (agent.seconds, agent.score.value), styles.get(agent.label)
         colour = looks["color"] if looks else GREY
@@ -134,13 +134,32 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
             size = 9 if agent.label == card.newcomer else 6
             axes.errorbar(*where, yerr=error, fmt="o", color=colour, markersize=size)
         if looks or agent.seconds < cheapest:
-            said: Plain = {"textcoords": "offset points", "fontsize": 8, "color": colour}
-            axes.annotate(legible(agent.label), where, xytext=(5, 5), **said)
+            named[legible(agent.label)] = (*where, colour)
         cheapest = min(cheapest, agent.seconds)
     axes.set_xscale("log")
     axes.set_title("score against computing time, lower is better")
+    _name(axes, named)
     axes.set_xlabel("seconds per round (ask and tell)")
     axes.set_ylabel("score")
+
+
+def _name(axes: "Axes", named: Mapping[str, tuple[float, float, str]]) -> None:
+    """Write names beside points, from the lowest up, each above those that it would cover."""
+    points = 72.0 / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
+    axes.get_xlim(), axes.get_ylim()  # which the transform below needs
+    taken: list[tuple[float, float, float]] = []  # left, right, height
+    at = {name: axes.transData.transform(where[:2]) * points for name, where in named.items()}
+    for name, (x, y) in sorted(at.items(), key=lambda each: float(each[1][1])):
+        left, right, height = x + 7.0, x + 7.0 + 5.0 * len(name), y - 3.0
+        for a, b, other in sorted(taken, key=lambda each: each[2]):
+            if left < b and right > a and abs(height - other) < 10.0:
+                height = other + 10.0
+        taken.append((left, right, height))
+        said: Plain = {"textcoords": "offset points", "fontsize": 8, "color": named[name][2]}
+        if height > y + 7.0:
+            line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
+            said["arrowprops"] = line
+        axes.annotate(name, named[name][:2], xytext=(7.0, height - y), **said)
 
 
 def _ranks(axes: "Axes", card: Card, styles: Styles) -> None:

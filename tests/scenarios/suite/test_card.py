@@ -3,15 +3,18 @@
 import re
 from dataclasses import replace
 from html import unescape
+from itertools import combinations
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from scipy import stats
 
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived
 from gpbandits_env.scenarios.suite.card import LIMITS, card, duration, scales_of, standings
+from gpbandits_env.scenarios.suite.card_figure import single_figures
 from gpbandits_env.scenarios.suite.card_page import latex, page, save_card
 from gpbandits_env.scenarios.suite.rows import Row, log_spaced
 
@@ -241,6 +244,21 @@ def test_a_card_is_a_page_a_picture_and_a_table(found, tmp_path):
         "signed ranks",
     ):
         assert word in table
+    assert "<" not in table  # which LaTeX's usual fonts print as another character
+    assert r"\textless{} 0.001" in table
+    assert shown.count('<tr class="own"><td>mine</td>') == 1
+
+
+def test_names_beside_points_do_not_cover_each_other(field):
+    close = {"good": 1.0, "mine": 1.05, "twin": 1.1, "poor": 0.9, "random": 1.0, "genie": 1.0}
+    rows = {key: replace(row, seconds=1e-3 * close[key[0]]) for key, row in field.items()}
+    rows |= {(a, id): replace(rows["mine", id], agent=a) for a in ("x", "y") for id in HORIZONS}
+    drawn = single_figures(card(rows, "mine", TAGS, resamples=20))["score against time"]
+    FigureCanvasAgg(drawn).draw()
+    axes = drawn.axes[0]
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    assert {"mine", "good", "random"} <= set(boxes)
+    assert not [(a, b) for a, b in combinations(boxes, 2) if boxes[a].overlaps(boxes[b])]
 
 
 def test_a_card_without_scores_has_no_pictures(tmp_path):
