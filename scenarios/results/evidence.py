@@ -6,14 +6,17 @@ what else a claim measures, so that a claim can be judged again without running 
 """
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_LZMA, ZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, IntArray, Plain
 from gpbandits_env.files import writing
@@ -112,13 +115,35 @@ def gather(
     return Evidence(rounds, store.scenario["points"], found, of)
 
 
+def planes(values: Array) -> NDArray[np.uint8]:
+    """The bytes of numbers in single precision, those of one significance together: (4, n)."""
+    return values.astype("<f4").view(np.uint8).reshape(-1, 4).T
+
+
+def of_planes(found: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """The numbers that `planes` took apart, (n,)."""
+    return found.T.copy().view("<f4").ravel()
+
+
+def write_arrays(path: Path, about: Any, **arrays: NDArray[Any]) -> None:
+    """Write arrays and plain data to a file that `np.load` reads: same bytes for the same data."""
+    arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    with writing(path, "evidence") as part, ZipFile(part, "w", ZIP_LZMA) as file:
+        for name, array in arrays.items():
+            with file.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, array)
+
+
 def save(evidence: Evidence, path: Path) -> str:
     """Write evidence to a file; returns the path as text."""
-    arrays: dict[str, Any] = {"|".join(map(str, key)): a for key, a in evidence.values.items()}
-    arrays |= {f"{cell}|units": of for cell, of in evidence.units.items()}
-    arrays["points"] = np.array(json.dumps(evidence.points))
-    with writing(path, "evidence") as part, part.open("wb") as file:
-        np.savez_compressed(file, rounds=evidence.rounds, **arrays)
+    about = {
+        "rounds": evidence.rounds.tolist(),
+        "points": evidence.points,
+        "units": {cell: of.tolist() for cell, of in evidence.units.items()},
+        "values": [[*key, array.shape] for key, array in evidence.values.items()],
+    }
+    flat = [np.zeros(0), *(array.ravel() for array in evidence.values.values())]
+    write_arrays(path, about, values=planes(np.concatenate(flat)))
     return str(path)
 
 
@@ -127,15 +152,11 @@ def load(id: str, package: Traversable | None = None) -> Evidence | None:
     file = (package or files("gpbandits_env.scenarios")).joinpath(f"reference/{id}.npz")
     if not file.is_file():
         return None
+    with file.open("rb") as opened, np.load(opened) as kept:
+        about, flat = json.loads(kept["about"].tobytes()), of_planes(kept["values"])
     values: dict[tuple[int, str, str], Array] = {}
-    units: dict[int, IntArray] = {}
-    with file.open("rb") as opened, np.load(opened) as arrays:
-        for name in arrays.files:
-            cell, _, rest = name.partition("|")
-            if rest == "units":
-                units[int(cell)] = arrays[name]
-            elif rest:
-                label, _, quantity = rest.rpartition("|")
-                values[int(cell), label, quantity] = arrays[name]
-        points = json.loads(str(arrays["points"]))
-        return Evidence(arrays["rounds"], points, values, units)
+    for *key, shape in about["values"]:
+        size = math.prod(shape)
+        values[*key], flat = flat[:size].reshape(shape), flat[size:]
+    units = {int(cell): np.array(of) for cell, of in about["units"].items()}
+    return Evidence(np.array(about["rounds"]), about["points"], values, units)

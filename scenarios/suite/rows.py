@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any, Self
 from zipfile import BadZipFile
@@ -12,7 +13,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import StoreError
-from gpbandits_env.files import writing
+from gpbandits_env.scenarios.results.evidence import of_planes, planes, write_arrays
 
 SUFFIX = ".npz"
 # The number of rounds at which regret is kept.
@@ -86,17 +87,9 @@ def save(file: Path, rows: Iterable[Row]) -> None:
         {name: getattr(row, name) for name in _PLAIN} | {"rounds": row.rounds.tolist()}
         for row in rows
     ]
-    values = np.concatenate([np.zeros(0), *(row.regret.ravel() for row in rows)])
-    # The bytes of one significance stand together, which compress to two thirds.
-    planes = rounded(values).astype("<f4").view(np.uint8).reshape(-1, 4).T
+    flat = np.concatenate([np.zeros(0), *(row.regret.ravel() for row in rows)])
     digests = np.concatenate([np.zeros(0, np.uint64), *(row.digests for row in rows)])
-    with writing(file, "evidence") as part, part.open("wb") as out:
-        np.savez_compressed(
-            out,
-            about=np.frombuffer(json.dumps(about).encode(), np.uint8),
-            regret=planes,
-            digests=digests,
-        )
+    write_arrays(file, about, regret=planes(rounded(flat)), digests=digests)
 
 
 def load(folder: Path | Traversable) -> dict[tuple[str, str], Row]:
@@ -116,7 +109,7 @@ def _read(file: Path | Traversable) -> list[Row]:
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as kept:
             about: list[dict[str, Any]] = json.loads(kept["about"].tobytes())
-            regret = kept["regret"].T.copy().view("<f4").ravel().astype(np.float64)
+            regret = of_planes(kept["regret"]).astype(np.float64)
             digests, rows = kept["digests"], []
         trial = value = 0
         for each in about:
@@ -126,6 +119,6 @@ def _read(file: Path | Traversable) -> list[Row]:
             own = digests[trial : trial + trials]
             rows.append(Row(**each, rounds=rounds, regret=block, digests=own))
             trial, value = trial + trials, value + size
-    except (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError) as error:
+    except (BadZipFile, EOFError, KeyError, LZMAError, OSError, TypeError, ValueError) as error:
         raise StoreError(f"{file} is not a file of a suite's rows: {error}") from None
     return rows

@@ -178,15 +178,21 @@ class Kept:
 
     def __init__(self, file):
         with np.load(file) as arrays:
-            self.arrays = {name: arrays[name] for name in arrays.files}
-        self.points = json.loads(str(self.arrays["points"]))
-        self.rounds = self.arrays["rounds"]
+            about = json.loads(bytes(arrays["about"]))
+            numbers = np.frombuffer(arrays["values"].tobytes(order="F"), "<f4")
+        self.points, self.rounds = about["points"], np.array(about["rounds"])
+        self.units = {int(cell): np.array(of) for cell, of in about["units"].items()}
+        self.arrays, start = {}, 0
+        for cell, label, name, shape in about["values"]:
+            end = start + math.prod(shape)
+            self.arrays[cell, label, name] = numbers[start:end].reshape(shape)
+            start = end
 
     def values(self, cell, label, check):
         """Values by unit, or None if they are not kept: (units, rounds) or (units,)."""
         metric = check.get("metric", "average_regret")
         of = {"cumulative_regret": "average_regret", "log10_simple_regret": "simple_regret"}
-        key = f"{cell}|{label}|{of.get(metric, metric)}"
+        key = cell, label, of.get(metric, metric)
         if key not in self.arrays:
             return None
         values = self.arrays[key].astype(float)
@@ -195,8 +201,7 @@ class Kept:
         if metric == "log10_simple_regret":
             values = np.log10(np.where(values < FLOOR, FLOOR, values))
         values = values[: check.get("trials")]
-        units = self.arrays.get(f"{cell}|units")
-        return by_unit(values, np.arange(len(values)) if units is None else units[: len(values)])
+        return by_unit(values, self.units.get(cell, np.arange(len(values)))[: len(values)])
 
 
 def groups(check):
