@@ -42,6 +42,15 @@ PAGES = {
         "The function in the present context, an agent's belief, and the readings; those of other "
         "contexts are faint",
     ),
+    "drift.md": (
+        "images/drift.gif",
+        "A drifting function, TV-GP-UCB's mean and band, and the moving optimum",
+    ),
+    "suite.md": ("card.png", "What the suite says of an agent: its card"),
+    "scenarios.md": (
+        "results/bogunovic2016-se.png",
+        "The plot of a scenario: average regret at three rates of drift",
+    ),
     "rl.md": ("pictures/rl.png", "Mean return after training, from the last table of this page"),
     "environments.md": (
         "environments/Drifting-v0.png",
