@@ -75,7 +75,9 @@ class SphericalLinear(Kernel):
         return np.asarray(phi / np.sqrt(1.0 + self.offset))
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:
-        return np.asarray(self.variance * (self._sphere(x) @ self._sphere(x if z is None else z).T))
+        phi = self._sphere(x)
+        # The product of an array with its own transpose is symmetric to the last digit.
+        return np.asarray(self.variance * (phi @ (phi if z is None else self._sphere(z)).T))
 
     def diagonal(self, x: Array) -> Array:
         return np.full(len(x), self.variance)

@@ -66,7 +66,8 @@ def test_gradients_in_the_parameters_of_one_argument(any_case):
     kernel, x, _ = any_case
     square, cross = kernel.parameter_gradients(x), kernel.parameter_gradients(x, x)
     for name, value in square.items():
-        assert_allclose(value, cross[name], rtol=1e-15)
+        # Where a gradient is a difference quotient, the last digits of the kernel count 1e5 times.
+        assert_allclose(value, cross[name], rtol=1e-15, atol=1e-10)
         assert np.isfinite(value).all()
 
 
