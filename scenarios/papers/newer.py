@@ -5,6 +5,7 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 SQUARE: Plain = {"grid": [20, 20], "kernel": {"type": "se", "lengthscale": 0.2}}
 LONG: Plain = {"type": "se", "lengthscale": 0.4}
+ROUGH: Plain = {"type": "se", "lengthscale": 0.5}
 BUDGET, SHARE = 50.0, 0.1  # C, and its factor in the experiments
 ATTACKS: tuple[Plain, ...] = (
     {"type": "clipping", "budget": BUDGET},
@@ -31,18 +32,9 @@ SCENARIOS = (
         source="Bogunovic, Li, Krause and Scarlett (2022), RGP-UCB: experiments",
         title="GP-UCB and RGP-UCB under four attacks of budget 50",
         env="gpbandits/StaticGP-v0",
-        env_kwargs={
-            "grid": [10, 10],
-            "low": -5.0,
-            "high": 5.0,
-            "kernel": {"type": "se", "lengthscale": 0.5},
-            "noise_var": 0.0004,
-        },
+        env_kwargs={"grid": [10, 10], "low": -5.0, "high": 5.0, "kernel": ROUGH, "noise_var": 4e-4},
         grid={"corruption": ATTACKS},
-        agents=(
-            *_pair("", 0.25, "sqrt(log t) / 2"),
-            *_pair("-wide", 4.0, "2 sqrt(log t)"),
-        ),
+        agents=(*_pair("", 0.25, "sqrt(log t) / 2"), *_pair("-wide", 4.0, "2 sqrt(log t)")),
         horizon=5000,
         trials=10,
         metric="cumulative_regret",

@@ -23,21 +23,27 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 # -- Draws of each temporal kernel ----------------------------------------------------------------
 
+
+def _markov(epsilon: float) -> Plain:
+    return {"type": "markov", "epsilon": epsilon}
+
+
+def _sum(first: Plain, second: Plain, weight: float) -> Plain:
+    return {"type": "sum", "kernels": [first, second], "weights": [weight, round(1.0 - weight, 3)]}
+
+
+def _season(period: float, epsilon: float) -> Plain:
+    return {"type": "quasi-periodic", "period": period, "harmonics": 6, "epsilon": epsilon}
+
+
 DAY = {"type": "quasi-periodic", "period": 24.0, "lengthscale": 1.0, "harmonics": 3}
 WANDERING: tuple[Plain, ...] = (
-    {"type": "markov", "epsilon": 0.03},
+    _markov(0.03),
     {"type": "matern32", "lengthscale": 30.0},
     {"type": "matern52", "lengthscale": 30.0},
     {"type": "wiener", "rate": 0.02},
 )
-SEASONAL: tuple[Plain, ...] = (
-    DAY | {"epsilon": 0.002},
-    {
-        "type": "sum",
-        "kernels": [DAY | {"epsilon": 0.002}, {"type": "markov", "epsilon": 0.03}],
-        "weights": [0.7, 0.3],
-    },
-)
+SEASONAL = (DAY | {"epsilon": 0.002}, _sum(DAY | {"epsilon": 0.002}, WANDERING[0], 0.7))
 EPSILONS = (0.003, 0.01, 0.03, 0.1, 0.3)
 MARKOV = tuple(f"markov/{epsilon:g}".replace(".", "-") for epsilon in EPSILONS)
 
@@ -46,7 +52,14 @@ def _ucb(label: str, note: str, beta: Any, agent: str = "gp-ucb", **settings: An
     return AgentEntry(label, agent, {"beta": beta, **settings}, note)
 
 
+def _rates(note: str) -> list[AgentEntry]:
+    """An agent for each Markov rate."""
+    pairs = zip(MARKOV, EPSILONS, strict=True)
+    return [_ucb(k, f"{note}, epsilon = {e:g}", BETA, epsilon=e) for k, e in pairs]
+
+
 GENIE = AgentEntry("genie", "genie", {}, "knows f_{t-1}")
+FORGETS_NOTHING = _ucb("gp-ucb", "nothing is ever forgotten", BETA)
 ET = AgentEntry("et", "et-gp-ucb", {}, "resets where a reward surprises; told nothing")
 TOLD_LITTLE = (
     AgentEntry("wgp", "wgp-ucb", {}, "weights that decay, gamma = 0.98"),
@@ -54,13 +67,10 @@ TOLD_LITTLE = (
 )
 DRAWN_AGENTS = (
     AgentEntry("right", "tv-gp-ucb", {"beta": BETA}, "knows the temporal kernel"),
-    *(
-        _ucb(label, f"assumes a Markov drift, epsilon = {epsilon:g}", BETA, epsilon=epsilon)
-        for label, epsilon in zip(MARKOV, EPSILONS, strict=True)
-    ),
+    *_rates("assumes a Markov drift"),
     _ucb("resets", "forgets all data every 25 rounds", BETA, reset_every=25),
     _ucb("window", "the last 50 rounds", BETA, window=50),
-    _ucb("gp-ucb", "nothing is ever forgotten", BETA),
+    FORGETS_NOTHING,
     AgentEntry("bma", "bma-gp-ucb", {}, "averages six Markov rates; told nothing"),
     ET,
     *TOLD_LITTLE,
@@ -70,15 +80,8 @@ DRAWN_AGENTS = (
 # -- Real data ------------------------------------------------------------------------------------
 
 # By `tools/seasons.py` on the training days alone, with periods of a day and of a morning.
-WARM_SEASON = {
-    "type": "sum",
-    "kernels": [
-        {"type": "quasi-periodic", "period": 144.0, "harmonics": 6, "epsilon": 0.002},
-        {"type": "markov", "epsilon": 0.03},
-    ],
-    "weights": [0.9, 0.1],
-}
-FAST_SEASON = {"type": "quasi-periodic", "period": 60.0, "harmonics": 6, "epsilon": 0.0}
+WARM_SEASON = _sum(_season(144.0, 0.002), _markov(0.03), 0.9)
+FAST_SEASON = _season(60.0, 0.0)
 TOLD = "observes the training days first"
 CHOSEN = (
     "the season's share, its rate and the rate of the rest are those with the least regret on the "
@@ -110,118 +113,88 @@ def _real(name: str, data: Plain, beta: Plain, season: Plain, rows: int, **more:
     )
 
 
+def _own(name: str, title: str, env_kwargs: Plain, agents: Any, **declared: Any) -> Scenario:
+    """Declare an experiment on a function that drifts."""
+    usual: Plain = {"horizon": 300, "trials": 20, "departures": (OWN,)}
+    return Scenario(
+        id=f"time/{name}",
+        title=title,
+        env="gpbandits/Drifting-v0",
+        env_kwargs=env_kwargs,
+        agents=tuple(agents),
+        **usual | declared,
+    )
+
+
 def _drifting(side: int, drift: Plain) -> Plain:
     kernel = {"type": "se", "lengthscale": 0.2}
     return {"grid": [side, side], "kernel": kernel, "noise_var": 0.01, "drift": drift}
 
 
+def _moved(kernel: Plain) -> Plain:
+    return {"noise_var": 0.01, "drift": {"type": "temporal", "kernel": kernel}}
+
+
 def _drawn(name: str, what: str, kernels: tuple[Plain, ...]) -> Scenario:
-    return Scenario(
-        id=f"time/{name}",
+    return _own(
+        name,
+        f"{what}: the right temporal kernel, Markov models, resets and windows",
+        _drifting(10, {"type": "temporal", "kernel": kernels[0]}),
+        DRAWN_AGENTS,
         source="Hartikainen and Sarkka (2010); Solin and Sarkka (2014)",
-        title=f"{what}: the right temporal kernel, Markov models, resets and windows",
-        env="gpbandits/Drifting-v0",
-        env_kwargs=_drifting(10, {"type": "temporal", "kernel": kernels[0]}),
         grid={"drift.kernel": kernels},
-        agents=DRAWN_AGENTS,
-        horizon=300,
-        trials=20,
-        departures=(OWN,),
     )
 
 
 # -- A shift that all arms share, and a day and a night in a box -----------------------------------
 
-PRODUCTS = tuple(
-    _ucb(label, f"one Markov drift of everything, epsilon = {epsilon:g}", BETA, epsilon=epsilon)
-    for label, epsilon in zip(MARKOV, EPSILONS, strict=True)
-)
-SHIFT = Scenario(
-    id="time/common-shift",
-    source="issue 274 of Ax",
-    title="a slow function and a fast shift that all arms of a round share: a sum and products",
-    env="gpbandits/Drifting-v0",
-    env_kwargs={
-        "grid": [50],
-        "batch_size": 3,
-        "kernel": {
-            "type": "sum",
-            "terms": [{"type": "se", "lengthscale": 0.2}, {"type": "constant", "variance": 1.0}],
-        },
-        "noise_var": 0.01,
-        "drift": {
-            "type": "temporal",
-            "kernel": {
-                "type": "terms",
-                "kernels": [
-                    {"type": "markov", "epsilon": 0.003},
-                    {"type": "markov", "epsilon": 0.3},
-                ],
-            },
-        },
-    },
-    agents=(
+RATES = {"type": "terms", "kernels": [_markov(0.003), _markov(0.3)]}
+TERMS = [{"type": "se", "lengthscale": 0.2}, {"type": "constant", "variance": 1.0}]
+SHIFT = _own(
+    "common-shift",
+    "a slow function and a fast shift that all arms of a round share: a sum and products",
+    {"grid": [50], "batch_size": 3, "kernel": {"type": "sum", "terms": TERMS}, **_moved(RATES)},
+    (
         AgentEntry("sum", "tv-gp-ucb", {"beta": BETA}, "knows both kernels in time"),
-        *PRODUCTS,
-        _ucb("gp-ucb", "nothing is ever forgotten", BETA),
+        *_rates("one Markov drift of everything"),
+        FORGETS_NOTHING,
         GENIE,
     ),
+    source="issue 274 of Ax",
     horizon=200,
-    trials=20,
-    departures=(OWN,),
 )
-DAY_NIGHT = Scenario(
-    id="time/day-night-box",
-    source="issue 2435 of Ax",
-    title="a day and a night in a box of 4 dimensions, one evaluation every two hours",
-    env="gpbandits/Drifting-v0",
-    env_kwargs={
-        "box": [[0.0] * 4, [1.0] * 4],
-        "kernel": {"type": "se", "lengthscale": 0.8},
-        "noise_var": 0.01,
-        "drift": {
-            "type": "temporal",
-            "kernel": {
-                "type": "sum",
-                "kernels": [
-                    {"type": "periodic", "period": 12.0, "harmonics": 2},
-                    {"type": "static"},
-                ],
-                "weights": [0.7, 0.3],
-            },
-        },
-    },
-    agents=(
+DAY_AND_NIGHT = _sum({"type": "periodic", "period": 12.0, "harmonics": 2}, {"type": "static"}, 0.7)
+SMOOTH = {"type": "se", "lengthscale": 0.8}
+DAY_NIGHT = _own(
+    "day-night-box",
+    "a day and a night in a box of 4 dimensions, one evaluation every two hours",
+    {"box": [[0.0] * 4, [1.0] * 4], "kernel": SMOOTH, **_moved(DAY_AND_NIGHT)},
+    (
         _ucb("right", "knows the temporal kernel; searches the box", 2.0, "tv-gp-ucb"),
         _ucb("candidates", "the same, among 1024 points", 2.0, "tv-gp-ucb", candidates=1024),
         _ucb("gp-ucb", "ignores the time", 2.0),
         _ucb("markov/0-03", "assumes a Markov drift, epsilon = 0.03", 2.0, epsilon=0.03),
         _ucb("markov/0-3", "assumes a Markov drift, epsilon = 0.3", 2.0, epsilon=0.3),
     ),
+    source="issue 2435 of Ax",
     horizon=120,
     trials=10,
-    departures=(OWN,),
 )
 
 # -- Drift of unknown rate -------------------------------------------------------------------------
 
 
+CHANGES: Plain = {"type": "change-points", "rate": 0.01}
+FIFTY: Plain = {"type": "seasonal", "period": 50.0, "weights": [1.0, 0.5]}
+UNTOLD = "Brunzema et al. (2022); Deng et al. (2022)"
 # The last word of a name -> the drift in words, the drift, which the agents are not told, the
 # Markov rate with the same correlation from one round to the next.
 UNKNOWN: dict[str, tuple[str, Plain, float]] = {
-    "change": (
-        "change points, one in 100 rounds on average",
-        {"type": "change-points", "rate": 0.01},
-        1.0 - 0.99**2,
-    ),
-    "slow": ("a slow Markov drift", {"type": "markov", "epsilon": 0.003}, 0.003),
-    "fast": ("a fast Markov drift", {"type": "markov", "epsilon": 0.03}, 0.03),
-    "season": (
-        "a season of 50 rounds",
-        {"type": "seasonal", "period": 50.0, "weights": [1.0, 0.5]},
-        0.025,
-    ),
-    "static": ("a function that does not change", {"type": "markov", "epsilon": 0.0}, 0.0),
+    "change": ("change points, one in 100 rounds on average", CHANGES, 1.0 - 0.99**2),
+    "slow": ("a slow Markov drift", _markov(0.003), 0.003),
+    "fast": ("a fast Markov drift", _markov(0.03), 0.03),
+    "season": ("a season of 50 rounds", FIFTY, 0.025),
+    "static": ("a function that does not change", _markov(0.0), 0.0),
 }
 MATCHED = (
     "the epsilon of `true` has the same correlation from one round to the next as the environment: "
@@ -230,30 +203,26 @@ MATCHED = (
 
 
 def _unknown(name: str, what: str, drift: Plain, epsilon: float) -> Scenario:
-    return Scenario(
-        id=f"time/unknown-{name}",
-        source="Brunzema et al. (2022); Deng et al. (2022)",
-        title=f"{what}: agents that are told nothing beside TV-GP-UCB with the true epsilon",
-        env="gpbandits/Drifting-v0",
-        env_kwargs=_drifting(50, drift),
-        agents=(
+    cautious = {"epsilon": epsilon, "beta": 4.0}
+    return _own(
+        f"unknown-{name}",
+        f"{what}: agents that are told nothing beside TV-GP-UCB with the true epsilon",
+        _drifting(50, drift),
+        (
             AgentEntry("true", "tv-gp-ucb", {"epsilon": epsilon}, "knows epsilon"),
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates; told nothing"),
             ET,
             _ucb("resets", "forgets all data every 50 rounds", BETA, reset_every=50),
-            _ucb("gp-ucb", "nothing is ever forgotten", BETA),
+            FORGETS_NOTHING,
             AgentEntry(
-                "true/beta-4",
-                "tv-gp-ucb",
-                {"epsilon": epsilon, "beta": 4.0},
-                "knows epsilon, and explores as bma does",
+                "true/beta-4", "tv-gp-ucb", cautious, "knows epsilon, and explores as bma does"
             ),
             GENIE,
         ),
+        source=UNTOLD,
         horizon=500,
         trials=50,
         choices=(MATCHED,),
-        departures=(OWN,),
     )
 
 
@@ -263,20 +232,19 @@ LEARNS = {"epsilon": 0.01, "learn_every": 10}
 
 SCENARIOS = (
     *(_unknown(name, *case) for name, case in UNKNOWN.items()),
-    Scenario(
-        id="time/unknown-rivals",
-        source="Brunzema et al. (2022); Deng et al. (2022)",
-        title="the environments of time/unknown-*: further agents that are told nothing",
-        env="gpbandits/Drifting-v0",
-        env_kwargs=_drifting(50, UNKNOWN["change"][1]),
-        grid=tuple({"drift": d, "agents.true.epsilon": e} for _, d, e in UNKNOWN.values()),
-        agents=(
+    _own(
+        "unknown-rivals",
+        "the environments of time/unknown-*: further agents that are told nothing",
+        _drifting(50, CHANGES),
+        (
             AgentEntry("true", "tv-gp-ucb", {"epsilon": 0.0}, "knows epsilon"),
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates"),
             AgentEntry("learns", "tv-gp-ucb", LEARNS, "learns epsilon every 10 rounds"),
             *TOLD_LITTLE,
             _ucb("window", "the last 50 rounds", BETA, window=50),
         ),
+        source=UNTOLD,
+        grid=tuple({"drift": d, "agents.true.epsilon": e} for _, d, e in UNKNOWN.values()),
         horizon=500,
         trials=RIVALS_TRIALS,
         choices=(MATCHED,),
