@@ -33,7 +33,7 @@ DENSE: dict[str, tuple[str, Plain]] = {
     "ei": ("ei", {"incumbent": "observed"}),
     "mpi": ("mpi", {"variant": "improvement", "incumbent": "max-mean", "margin": 0.0}),
 }
-COMPRESSED = {"ucb": "cub", "ei": "cei", "mpi": "cmpi"}
+COMPRESSED = ("cub", "cei", "cmpi")
 
 
 def dense(fitted: Plain = MATCHED) -> tuple[AgentEntry, ...]:
@@ -45,21 +45,13 @@ def compressed(
     budgets: Mapping[str, float], fitted: Plain = MATCHED, noise_var: float = 0.0
 ) -> tuple[AgentEntry, ...]:
     """Make the three compressed agents for each budget, with another s^2 in their test if given."""
-
-    def compress(epsilon: float) -> Any:
+    found: list[AgentEntry] = []
+    for end, epsilon in budgets.items():
         apart = {"type": "constant", "epsilon": epsilon, "noise_var": noise_var}
-        return apart if noise_var else epsilon
-
-    return tuple(
-        AgentEntry(
-            name + end,
-            name,
-            {"compress": compress(epsilon), **fitted},
-            f"compressed, epsilon = {epsilon:.4g}",
-        )
-        for end, epsilon in budgets.items()
-        for name in COMPRESSED.values()
-    )
+        settings = {"compress": apart if noise_var else epsilon, **fitted}
+        note = f"compressed, epsilon = {epsilon:.4g}"
+        found += [AgentEntry(name + end, name, settings, note) for name in COMPRESSED]
+    return tuple(found)
 
 
 def nystrom(fitted: Plain = MATCHED, qbar: float | None = None) -> tuple[AgentEntry, ...]:
@@ -115,15 +107,12 @@ class _Reading(NamedTuple):
 
 def _regularized(noise_var: float = REGULARIZER, test: float = NOISE_VAR) -> _Reading:
     # Coefficients need a noise variance of 1e-4 or more to be exact.
-    fitted, rows = {"noise_var": noise_var}, {"posterior": "rows"}
+    fitted = {"noise_var": noise_var}
+    rows = {**fitted, "posterior": "rows"}
     return _Reading(
         "@regularized",
         ", with a small regularizer",
-        (
-            *dense({**fitted, **rows}),
-            *compressed({"": EPSILON}, {**fitted, **rows}, test),
-            *nystrom(fitted),
-        ),
+        (*dense(rows), *compressed({"": EPSILON}, rows, test), *nystrom(fitted)),
         (EPSILON,),
         choices=(
             "the noise variance of the posterior is not stated apart from that of the test: all "
@@ -134,16 +123,9 @@ def _regularized(noise_var: float = REGULARIZER, test: float = NOISE_VAR) -> _Re
     )
 
 
+USUAL = (*dense(), *compressed({"": EPSILON}), *nystrom())
 _READINGS = (
-    _Reading(
-        "",
-        "",
-        (*dense(), *compressed({"": EPSILON}), *nystrom()),
-        (EPSILON,),
-        10_000,
-        (HORIZON,),
-        delta_as_printed(),
-    ),
+    _Reading("", "", USUAL, (EPSILON,), 10_000, (HORIZON,), delta_as_printed()),
     _Reading(
         "@entropy",
         ", with the threshold on the entropy itself",
@@ -209,6 +191,7 @@ def _figure(name: str, env_kwargs: Plain, **declared: Any) -> Scenario:
     )
 
 
+EXACT = {"noise_var": 0.0, "model_noise_var": NOISE_VAR}
 # The figures, and the trials of each reading in the order of `_READINGS`.
 _FIGURES = (
     (
@@ -241,13 +224,7 @@ _FIGURES = (
     (
         _figure(
             "mnist-logistic",
-            {
-                "task": "mnist-logistic",
-                "grid": [4, 4, 3, 4],
-                "scaled": True,
-                "noise_var": 0.0,
-                "model_noise_var": NOISE_VAR,
-            },
+            {"task": "mnist-logistic", "grid": [4, 4, 3, 4], "scaled": True, **EXACT},
             source="bedi2022, Section 4.3, Fig. 3 and Table 4",
             title="learning rate, batch size, dropout and l2 of a logistic regression",
             initial=16,

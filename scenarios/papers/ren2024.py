@@ -17,13 +17,11 @@ INITIAL, NOISE_VAR = 15, 1e-6
 LN2 = math.log(2.0)
 MATERN32 = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
 MATERN52 = {**MATERN32, "type": "matern52"}
-NAMES = ("dpp-ts", "bucb", "ucbpe", "sp", "ts", "qei", "ts-rsr", "random")
-PAPERS = NAMES[:-1]
+PAPERS = ("dpp-ts", "bucb", "ucbpe", "sp", "ts", "qei", "ts-rsr")
 BATCHES = (1, 2, 5, 10)
-PANELS = (
-    Panel(METRIC, log=True),
-    Panel(METRIC, "seconds", log=True),
-    Panel("average_regret", log=True),
+PANELS = tuple(
+    Panel(y, x, log=True)
+    for y, x in ((METRIC, "rounds"), (METRIC, "seconds"), ("average_regret", "rounds"))
 )
 # The authors' public code: what it does where the paper is silent.
 CODE = "github.com/rafflesintown/TSRSR"
@@ -58,7 +56,10 @@ SCALE_CHOICES = (
     "that of the rewards, and the noise is known in the units of the rewards (at least 1e-6 of "
     "their variance is assumed)",
 )
-KNOWN_PRIOR = ("agents know the prior of f, its variance included: rewards are not standardized",)
+AS_KNOWN = (
+    "agents know the prior of f, its variance included: rewards are not standardized",
+    *CHOICES,
+)
 
 
 def _agent(label: str, name: str, note: str = "", **settings: Any) -> AgentEntry:
@@ -69,9 +70,12 @@ def _agent(label: str, name: str, note: str = "", **settings: Any) -> AgentEntry
     return AgentEntry(label, name, {**own, **settings}, note)
 
 
+RANDOM = AgentEntry("random", "random")
+
+
 def eight(**settings: Any) -> tuple[AgentEntry, ...]:
     """Make the paper's seven agents and one that chooses uniformly random actions."""
-    return (*(_agent(n, n, **settings) for n in PAPERS), AgentEntry("random", "random"))
+    return (*(_agent(n, n, **settings) for n in PAPERS), RANDOM)
 
 
 def others(name: str, **settings: Any) -> tuple[AgentEntry, ...]:
@@ -120,6 +124,13 @@ def _problem(
 # -- The main reading ------------------------------------------------------------------------------
 
 
+UNIT = [[0.0] * 3, [1.0] * 3]
+
+
+def _se(ell: float, variance: float) -> Plain:
+    return {"kernel": {"type": "se", "lengthscale": ell, "variance": variance}}
+
+
 def _drawn(
     name: str, box: list[list[float]], ell: float, variance: float, batch: tuple[int, int], n: int
 ) -> Scenario:
@@ -127,16 +138,12 @@ def _drawn(
         name,
         f"draws from a squared exponential kernel, lengthscale {ell:g}, in {len(box[0])}-D",
         "gpbandits/StaticGP-v0",
-        {"kernel": {"type": "se", "lengthscale": ell, "variance": variance}, "box": box},
+        {**_se(ell, variance), "box": box},
         batch,
         agents=eight(),
         alternatives=others(name),
         trials=n,
-        choices=(
-            f"the variance of f is {variance:.2g}, as in the authors' code",
-            *KNOWN_PRIOR,
-            *CHOICES,
-        ),
+        choices=(f"the variance of f is {variance:.2g}, as in the authors' code", *AS_KNOWN),
         departures=(f"{n} functions, one run each, where the paper has several runs of 10",),
     )
 
@@ -200,21 +207,18 @@ CODE_SCALED: Plain = {"standardize": True, "learn": {"every": 1, "what": []}}
 CODE_BETA = {"type": "log", "c1": 0.4, "c2": math.sqrt(1000.0 / 0.06) * math.pi, "power": 2}
 CODE_POLICY = {"type": "boltzmann", "scale": 3.0, "over": "range", "earlier": INITIAL - 1}
 BELIEVER = "gpbandits_env.scenarios.papers.ren2024_code:MixedScales"
+CODE_PUSH = {"type": "matern52", "lengthscale": [1.0, 1.0, 0.1], "variance": 0.2}
+ALONE: Plain = {"beta": CODE_BETA, "batch": {"type": "explore", "region": False}, "search": PLAIN}
 # What the code changes in the environment of a problem.
 CODE_ENV: dict[str, Plain] = {
     "rbf-2d": {},
     # The noise is relative to the standard deviation of f over its box, 373.9.
     "rosenbrock-2d": {"noise_var": 0.3739**2, "kernel": MATERN52},
     "ackley-3d": {"kernel": MATERN52},
-    "push-3d": {
-        "noise_var": 0.0,
-        "kernel": {"type": "matern52", "lengthscale": [1.0, 1.0, 0.1], "variance": 0.2},
-    },
+    "push-3d": {"noise_var": 0.0, "kernel": CODE_PUSH},
 }
 # The code's output scale of the draws, for standardized rewards.
-CODE_PRIOR = {
-    "rbf-2d": {"kernel": {"type": "se", "lengthscale": 0.25, "variance": LN2}},
-}
+CODE_PRIOR = {"rbf-2d": _se(0.25, LN2)}
 CODE_CHOICES = (
     "the kernel, its lengthscale and output scale are those of the code, and on Rosenbrock "
     "so is the noise, which is 1e-3 in units of the standardized rewards; the code draws the "
@@ -237,15 +241,7 @@ def as_code(name: str, **settings: Any) -> AgentEntry:
     own: dict[str, tuple[str, Plain, str]] = {
         "dpp-ts": ("dpp-ts", {"batch": {"type": "dpp", "steps": 2}}, "2 steps of the chain"),
         "bucb": ("bucb", {"beta": CODE_BETA}, "its beta, refined"),
-        "ucbpe": (
-            "ucbpe",
-            {
-                "beta": CODE_BETA,
-                "batch": {"type": "explore", "region": False},
-                "search": PLAIN,
-            },
-            "its beta, no relevant region",
-        ),
+        "ucbpe": ("ucbpe", ALONE, "its beta, no relevant region"),
         "sp": ("max-mean", {"batch": CODE_POLICY}, "drawn by the posterior mean"),
         "qei": (BELIEVER, {}, "two scales of rewards in one posterior"),
         "ts-rsr": ("ts-rsr", {}, "refined"),
@@ -273,7 +269,8 @@ def _code(main: Scenario) -> Scenario:
     )
 
 
-FIRST_ROUNDS, ON_ARMS = 200, 5  # rounds of largest variance, and actions in a round
+FIRST_ROUNDS = 200  # of largest variance
+SHORT = {"type": "se", "lengthscale": 0.15}
 
 
 def _started(name: str, rule: str) -> tuple[AgentEntry, AgentEntry]:
@@ -283,62 +280,46 @@ def _started(name: str, rule: str) -> tuple[AgentEntry, AgentEntry]:
     return AgentEntry(name, name), AgentEntry(f"{name}/initialised", name, {"batch": batch}, note)
 
 
-def _initialised() -> Scenario:
-    """Declare a comparison of Appendix B's initialization with a plain start and Theorem 1."""
-    return Scenario(
-        id="ren2024/initialised",
-        source="ren2024, Theorem 1, Corollary 1 and Appendix B (no experiment of the paper)",
-        title="first rounds of largest variance, on draws of a kernel",
-        env="gpbandits/StaticGP-v0",
-        env_kwargs={
-            "grid": [40, 40],
-            "kernel": {"type": "se", "lengthscale": 0.15},
-            "noise_var": 0.01,
-            "batch_size": ON_ARMS,
-        },
-        agents=(
-            *_started("ts-rsr", "ts-rsr"),
-            *_started("bucb", "hallucinate"),
-            AgentEntry("random", "random"),
-        ),
-        horizon=FIRST_ROUNDS + 60,
-        trials=30,
-        metric="average_regret",
-        bounds=({"type": "ren-theorem1"},),
-        panels=(Panel("average_regret", log=True), Panel(METRIC, log=True)),
-        choices=(
-            "the paper has no experiment with this initialization: 40 x 40 arms, a squared "
-            "exponential kernel of lengthscale 0.15, noise of variance 0.01, batches of 5",
-            "there are 1000 initial observations, fewer than Lemma 11 asks for; in the bound of "
-            "Theorem 1, rho_m is at most sqrt(1 + m / s^2) = 22.4",
-        ),
-    )
-
-
+# A comparison of Appendix B's initialization with a plain start and Theorem 1.
+INITIALISED = Scenario(
+    id="ren2024/initialised",
+    source="ren2024, Theorem 1, Corollary 1 and Appendix B (no experiment of the paper)",
+    title="first rounds of largest variance, on draws of a kernel",
+    env="gpbandits/StaticGP-v0",
+    env_kwargs={"grid": [40, 40], "kernel": SHORT, "noise_var": 0.01, "batch_size": 5},
+    agents=(*_started("ts-rsr", "ts-rsr"), *_started("bucb", "hallucinate"), RANDOM),
+    horizon=FIRST_ROUNDS + 60,
+    trials=30,
+    metric="average_regret",
+    bounds=({"type": "ren-theorem1"},),
+    panels=(Panel("average_regret", log=True), Panel(METRIC, log=True)),
+    choices=(
+        "the paper has no experiment with this initialization: 40 x 40 arms, a squared "
+        "exponential kernel of lengthscale 0.15, noise of variance 0.01, batches of 5",
+        "there are 1000 initial observations, fewer than Lemma 11 asks for; in the bound of "
+        "Theorem 1, rho_m is at most sqrt(1 + m / s^2) = 22.4",
+    ),
+)
 DRAWS = (
     _drawn("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, 1 / 3, (20, 20), MANY),
-    _drawn("rbf-3d", [[0.0] * 3, [1.0] * 3], 0.15, 10.0, (5, 50), FEW),
+    _drawn("rbf-3d", UNIT, 0.15, 10.0, (5, 50), FEW),
 )
 MAIN = (*DRAWS, *(_task(*row, **MORE.get(row[0], {})) for row in TASKS))
 SCENARIOS = (
     *MAIN,
     *(_code(s) for s in MAIN if s.id.partition("/")[2] in CODE_ENV),
-    _initialised(),
+    INITIALISED,
     _scenario(
         "batches",
         "gpbandits/StaticGP-v0",
-        {
-            "kernel": {"type": "se", "lengthscale": 0.15, "variance": 10.0},
-            "box": [[0.0] * 3, [1.0] * 3],
-            "noise_var": NOISE_VAR,
-        },
+        {**_se(0.15, 10.0), "box": UNIT, "noise_var": NOISE_VAR},
         source="ren2024, Section 6 (not in the paper: the size of the batch)",
         title="simple regret of batches of 1, 2, 5 and 10 on draws of rbf-3d",
         grid={"batch_size": BATCHES},
         agents=eight(),
         horizon=20,
         trials=10,
-        choices=(*KNOWN_PRIOR, *CHOICES),
+        choices=AS_KNOWN,
         departures=("20 rounds, 10 functions",),
     ),
 )

@@ -26,21 +26,20 @@ ASCENT = 20
 HALF = {"ackley": 32.768, "levy": 10.0, "hyper-ellipsoid": 65.536}
 
 # Each agent draws its first points where it searches, and refits its model before every round.
+FIRST = {"rounds": INITIAL, "first": "uniform", "then": {"type": "hallucinate"}}
 COMMON: Plain = {
     "learn": {"every": 1, "starts": 1},
     "standardize": True,
-    "batch": {
-        "type": "initialised",
-        "rounds": INITIAL,
-        "first": "uniform",
-        "then": {"type": "hallucinate"},
-    },
+    "batch": {"type": "initialised", **FIRST},
 }
+
+
+def _search(starts: int, candidates: int, **more: Any) -> Plain:
+    return {"search": {"starts": starts, "candidates": candidates, **more}}
+
+
 # The search of the public code of REMBO and HeSBO.
-CODE: Plain = {
-    "acquisition": "ei",
-    "search": {"starts": 0, "candidates": 2000, "near_best": False},
-}
+CODE: Plain = {"acquisition": "ei", **_search(0, 2000, near_best=False)}
 
 
 def ms_ucb(dim: int, label: str = "ms-ucb", note: str = "", **settings: Any) -> AgentEntry:
@@ -53,16 +52,7 @@ def ms_ucb(dim: int, label: str = "ms-ucb", note: str = "", **settings: Any) -> 
 
 def _ascents(dim: int) -> Plain:
     """A search by 10 D ascents from uniform points."""
-    starts = 10 * dim
-    evaluations = ASCENT * starts
-    return {
-        "search": {
-            "starts": starts,
-            "candidates": starts,
-            "evaluations": evaluations,
-            "near_best": False,
-        }
-    }
+    return _search(10 * dim, 10 * dim, evaluations=ASCENT * 10 * dim, near_best=False)
 
 
 def _theorem(dim: int) -> Plain:
@@ -150,10 +140,12 @@ def _panel(function: str, dim: int) -> Scenario:
     )
 
 
+EXACT = {"noise_var": 0.0, "model_noise_var": 1e-6}
+
+
 def _function(name: str, dim: int, **more: Any) -> Plain:
     function = {"schwefel": "schwefel-1.2"}.get(name, name)
-    noise = {"noise_var": 0.0, "model_noise_var": 1e-6}
-    return {"function": function, "dim": dim, **noise, **more}
+    return {"function": function, "dim": dim, **EXACT, **more}
 
 
 def _shifted(function: str, dim: int) -> Scenario:
@@ -198,13 +190,12 @@ SIZES = (1, 2, 5, 10)
 
 def _compared(name: str, fig: str, title: str, agents: Any, **more: Any) -> Scenario:
     """Declare a comparison of MS-UCB with itself in 100 dimensions."""
-    noise = {"noise_var": 0.0, "model_noise_var": 1e-6}
     return _scenario(
         name,
         agents,
         source=f"tranthe2020, Section 5, {fig}",
         title=title,
-        env_kwargs={"dim": 100, **noise},
+        env_kwargs={"dim": 100, **EXACT},
         grid={"function": ("ackley", "hyper-ellipsoid")},
         **more,
     )
@@ -237,21 +228,15 @@ FIGURES = (
 # looks at its candidates up to twice, and at two points in each subspace.
 TASK_ROUNDS = 200
 MODEL: Plain = {"learn": {"every": 20}, "standardize": True}
-BOX: Plain = {"search": {"starts": 10, "candidates": 400, "evaluations": 500}}
-LINE: Plain = {"search": {"starts": 10, "candidates": 500, "evaluations": 500}}
-MANY: Plain = {"candidates": 256, "refine": 10, "evaluations": 260}
-TEN: Plain = {**MODEL, **BOX, "d": 10}
+LINE: Plain = {**MODEL, **_search(10, 500, evaluations=500)}
+MANY: Plain = {**MODEL, "candidates": 256, "refine": 10, "evaluations": 260}
+TEN: Plain = {**MODEL, **_search(10, 400, evaluations=500), "d": 10}
+STAGED = {**TEN, "stages": STAGES, "rounds": TASK_ROUNDS // STAGES}
+GROWN = {**MANY, "d": 10, "n0": 1, "alpha": 1.0}
 FIVE = (
-    AgentEntry(
-        "ms-ucb",
-        "ms-ucb",
-        {**MODEL, **MANY, "d": 10, "n0": 1, "alpha": 1.0},
-        "d = 10, N0 = 1, alpha = 1",
-    ),
-    AgentEntry("line-bo", "line-bo", {**MODEL, **LINE}, "d = 1"),
-    AgentEntry(
-        "sre", "sre", {**TEN, "stages": STAGES, "rounds": TASK_ROUNDS // STAGES}, "d = 10, m = 5"
-    ),
+    AgentEntry("ms-ucb", "ms-ucb", GROWN, "d = 10, N0 = 1, alpha = 1"),
+    AgentEntry("line-bo", "line-bo", LINE, "d = 1"),
+    AgentEntry("sre", "sre", STAGED, "d = 10, m = 5"),
     AgentEntry("rembo", "rembo", TEN, "d = 10"),
     AgentEntry("hesbo", "hesbo", TEN, "d = 10"),
 )
@@ -265,7 +250,7 @@ TASK_CHOICES = (
 
 
 def _tuned(
-    name: str, title: str, trials: int, env_kwargs: Plain, *choices: str, **more: Any
+    name: str, title: str, trials: int, ell: float, task: Plain, *choices: str, **more: Any
 ) -> Any:
     """Declare a real task, with the five agents that the paper compares there."""
     return _scenario(
@@ -275,7 +260,7 @@ def _tuned(
         trials=trials,
         title=title,
         env="gpbandits/Task-v0",
-        env_kwargs=env_kwargs,
+        env_kwargs={"task": name, **task, "kernel": {"type": "matern52", "lengthscale": ell}},
         metric="simple_regret",
         panels=(Panel("simple_regret", band="deviation", log=True),),
         choices=(*TASK_CHOICES, *choices),
@@ -288,30 +273,16 @@ def _tuned(
 
 
 NO_LOSS = "the regret is the validation loss: its optimum is taken to be 0"
+NETWORK = "x 10 output weights of a network, the rest by Adam"
 REAL = (
-    _tuned(
-        "network-100",
-        "10 x 10 output weights of a network, the rest by Adam",
-        3,
-        {"task": "network-100", "kernel": {"type": "matern52", "lengthscale": 5.0}},
-        NO_LOSS,
-    ),
-    _tuned(
-        "network-500",
-        "50 x 10 output weights of a network, the rest by Adam",
-        2,
-        {"task": "network-500", "kernel": {"type": "matern52", "lengthscale": 11.0}},
-        NO_LOSS,
-    ),
+    _tuned("network-100", f"10 {NETWORK}", 3, 5.0, {}, NO_LOSS),
+    _tuned("network-500", f"50 {NETWORK}", 2, 11.0, {}, NO_LOSS),
     _tuned(
         "ramp-loss",
         "a classifier with the ramp loss, 5,001 weights",
         2,
-        {
-            "task": "ramp-loss",
-            "task_options": {"cost": 1.0, "bound": 1.0},
-            "kernel": {"type": "matern52", "lengthscale": 35.0},
-        },
+        35.0,
+        {"task_options": {"cost": 1.0, "bound": 1.0}},
         "weights and bias lie in [-1, 1]; the patterns are made from digits 4 and 9 as those of "
         "Gisette are, 1,000 of them; 'data' of the task names Gisette itself",
         grid={"task_options.cost": (1.0, 2.0, 5.0, 10.0)},

@@ -67,7 +67,7 @@ def test_the_papers_settings(name):
         assert kernel == {"type": "matern32", "lengthscale": LN2, "variance": LN2}
     assert scenario.env_kwargs["noise_var"] == 1e-6
     assert "model_noise_var" not in scenario.env_kwargs
-    assert [e.label for e in scenario.agents] == list(ren2024.NAMES)
+    assert [e.label for e in scenario.agents] == [*ren2024.PAPERS, "random"]
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -121,7 +121,7 @@ def test_runs_from_end_to_end(run, name):
         found = report(store)
     assert not found.failures
     (cell,) = found.cells
-    assert [a.label for a in cell.agents] == list(ren2024.NAMES)
+    assert [a.label for a in cell.agents] == [*ren2024.PAPERS, "random"]
 
 
 def test_the_bound_on_batches_is_that_of_the_theory_per_action():
