@@ -3,8 +3,8 @@
 Paper: srinivas2010, Algorithm 1, eq. (6); beta_t of Theorem 1 over 5, as in its experiments.
 Assumes: k(x, x) <= 1, Gaussian noise of known variance.
 Departures: 1. ties (see `leader`) go to the lowest index; 2. in a box, a local search from many
-starts maximizes the bound; 3. a batch is chosen by hallucinated variance (see `Parts`); 4. in a
-box, beta is 2 where the model is learned.
+starts maximizes the bound; 3. a batch is chosen by hallucinated variance (see `Parts`); 4. beta
+is 2 in a box where the model is learned, and where the agent is told how the function drifts.
 """
 
 from functools import partial
@@ -13,7 +13,7 @@ from typing import Any
 from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_OVER_5, Beta
+from gpbandits_env.agents.acquisitions.schedules import DRIFTING, LEARNED, THEOREM_OVER_5, Beta
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.problem import Problem
@@ -27,9 +27,10 @@ class GPUCB(GPAgent):
     Args:
         beta: a schedule as a dict, e.g. {"type": "finite", "delta": 0.1, "scale": 0.2} (types:
             srinivas2010, finite, continuous, rkhs, constant, log, subspaces), or a number. The
-            default is Theorem 1 over 5. In a box it is 2 if the model is learned, because the
-            theorems assume a known one. Otherwise it is Theorem 2 over 5 with a = b = 1 or, if the
-            agent chooses among candidates, Theorem 1 over 5 with |D| the number of candidates.
+            default is 2 with ``epsilon`` or ``temporal``, and in a box if the model is learned,
+            because the theorems assume a known function that stays as it is. Otherwise it is
+            Theorem 1 over 5, in a box Theorem 2 over 5 with a = b = 1 or, if the agent chooses
+            among candidates, Theorem 1 over 5 with |D| the number of candidates.
     Source: srinivas2010, Algorithm 1.
     """
 
@@ -41,4 +42,6 @@ class GPUCB(GPAgent):
         if beta is None:
             learned = not problem.domain.finite and settings.get("learn") not in (None, False)
             beta = LEARNED if learned else THEOREM_OVER_5
+            if settings.get("epsilon") or settings.get("temporal") is not None:
+                beta = DRIFTING
         super().__init__(problem, rng, beta=beta, **settings)

@@ -4,7 +4,7 @@ Paper: bogunovic2016, Algorithm 2, eqs. (7)-(8); Appendix B where epsilon is lea
 Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, or another temporal kernel.
 Departures: 1. ties (see `leader`) go to the lowest index; 2. c1 log(c2 t) is clipped at 0; 3. the
 actions of a batch have the same time; 4. if epsilon is learned, data older than the window are
-dropped.
+dropped; 5. beta is 2 with a temporal kernel that is not that of epsilon.
 """
 
 from dataclasses import replace
@@ -14,7 +14,8 @@ from typing import Any
 from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import LOG_TIME
+from gpbandits_env.agents.acquisitions.schedules import DRIFTING, LOG_TIME
+from gpbandits_env.agents.data.keep import drift_of
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import FIRST_EPSILON, Parts
@@ -48,7 +49,7 @@ class TVGPUCB(GPAgent):
         learn_window: the number of last rounds that a fit uses; it costs O((m learn_window)^3).
         learn: see `Parts`.
         standardize: see `Parts`.
-        beta: see `GPUCB`; 0.8 log(4 t) by default.
+        beta: see `GPUCB`; 0.8 log(4 t) by default, and 2 with a kernel ``temporal``.
     Raises:
         InvalidInput: epsilon is to be learned with a noise variance of 0, where the likelihood is
             undefined.
@@ -71,6 +72,8 @@ class TVGPUCB(GPAgent):
     ) -> None:
         if temporal is None and epsilon is None and learn_every is None:
             temporal = problem.temporal
+        if drift_of(epsilon, temporal)[1] is not None:
+            settings.setdefault("beta", DRIFTING)
         learning = learning_for(settings.get("learn"), settings.get("standardize", False))
         if temporal is None:
             epsilon = problem.epsilon if epsilon is None else epsilon

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpbandits_env.display import counted
-from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.commands import exit_code
 from gpbandits_env.scenarios.reporting.tables import aligned
@@ -169,10 +169,14 @@ def check(
     if rows is not None:
         if agent is None:
             raise InvalidInput("--rows needs --agent, the name or 'module:Class' of their agent")
+        if not rows.is_file():
+            raise StoreError(f"{rows}: no such file; 'gpbandits suite run' writes one")
         wanted = list(load(rows).values())
         known = {r.agent: AgentEntry(r.agent, agent, parse_settings(settings)) for r in wanted}
+    elif agent is not None:
+        one_of(agent, known, "agent of the archive", suites.HINT)
     if not wanted:
-        raise InvalidInput(f"there are no rows of {agent or 'any agent'} in {rows or name}")
+        raise InvalidInput(f"{rows or f'the archive of {name}'} has no rows of {agent or 'agents'}")
     for row, trial in sampled(wanted, sample, seed):
         problem = problems[one_of(row.problem, problems, "problem", suites.HINT)]
         done = rerun(row, problem, known[row.agent], trial)

@@ -98,9 +98,10 @@ def load(folder: Path | Traversable) -> dict[tuple[str, str], Row]:
     Raises:
         StoreError: a file is damaged, or not one of these.
     """
-    files = [folder] if folder.is_file() else folder.iterdir() if folder.is_dir() else []
+    inside = folder.iterdir() if folder.is_dir() else ()
+    files = [folder] if folder.is_file() else [f for f in inside if f.name.endswith(SUFFIX)]
     found: dict[tuple[str, str], Row] = {}
-    for file in sorted((f for f in files if f.name.endswith(SUFFIX)), key=lambda f: f.name):
+    for file in sorted(files, key=lambda f: f.name):
         found |= {(row.agent, row.problem): row for row in _read(file)}
     return found
 

@@ -34,6 +34,16 @@ def test_sw_gp_ucb_replays(replay, window):
     replay("sw-gp-ucb", ucb, forget=lambda t: t - window, window=window)
 
 
+def test_beta_is_2_where_the_agent_is_told_how_the_function_drifts(replay, world):
+    def two(t, mean, var, dense):
+        return mean + np.sqrt(2.0 * var)
+
+    spec, time = IN_TIME["matern32"]
+    replay("gp-ucb", two, dense=world.dense(epsilon=0.1), epsilon=0.1)
+    for name in ("gp-ucb", "tv-gp-ucb"):
+        replay(name, two, dense=world.dense(time=time), temporal=spec)
+
+
 def test_any_gp_agent_can_forget(replay, world):
     replay("gp-ucb", ucb, dense=world.dense(epsilon=0.1), epsilon=0.1, beta=LOGARITHM)
 

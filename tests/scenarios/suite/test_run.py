@@ -271,6 +271,9 @@ def test_the_commands(module, tmp_path):
     other = invoke(*given, "--set", "beta=3")
     assert "of another version of the problem or of the agent's settings" in other.output
     assert "needs --agent" in invoke(*given[:3]).output
+    for file, said in (("gone.npz", "no such file"), ("suite_agents.py", "not a file of a suite")):
+        assert said in invoke(*given[:2], file, *given[3:]).output
+    assert "did you mean 'random'" in invoke("check", "--agent", "radnom").output
     failed = invoke("run", "core-v1", "--agent", "suite_agents:Raises", *more[:-1], "failed")
     assert failed.exit_code == 1
     assert "2 trials of core-v1/se failed" in failed.output
