@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -36,14 +36,11 @@ class Width(Schedule):
     """sqrt(beta) = B + s sqrt(2 (gain + 1 + log(2 / tolerance))), as in the authors' code."""
 
     needs_gain: ClassVar[bool] = True
-    noise_var: float = 0.0
+    noise_var: float | None = None
 
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
-        root = np.sqrt(2.0 * self.noise_var * (gain + 1.0 + math.log(2.0 / TOLERANCE)))
+        root = np.sqrt(2.0 * (self.noise_var or 0.0) * (gain + 1.0 + math.log(2.0 / TOLERANCE)))
         return np.full(np.shape(t), (B + root) ** 2)
-
-    def filled(self, problem: Problem, arms: int | None) -> Self:
-        return replace(self, noise_var=problem.noise_var)
 
 
 def supposed(share: ArrayLike, m: ArrayLike, dim: int) -> Array:
@@ -53,24 +50,17 @@ def supposed(share: ArrayLike, m: ArrayLike, dim: int) -> Array:
 
 
 class Balance(Part):
-    """How often each candidate was followed, its rewards and widths, and whether it is `live`.
+    """Which candidates are `live`, and the `sums` (3, k) of their plays, rewards and widths."""
 
-    Args:
-        problem: the problem.
-        believe: makes the posterior of a candidate of a lengthscale, in units of the longest one.
-    """
-
-    REMEMBERS = ("plays", "rewards", "widths", "live")
+    REMEMBERS = ("sums", "live")
 
     def __init__(self, problem: Problem, believe: Callable[[float], Conditioned]) -> None:
-        nu = problem.kernel.smoothness
-        self._believe, self._problem, self._dim = believe, problem, problem.domain.dim
-        self._pace = self._dim + (2.0 * nu if nu is not None and nu < math.inf else 0.0)
+        nu, self._problem, self._believe = problem.kernel.smoothness, problem, believe
+        self._pace = problem.domain.dim + (2.0 * nu if nu is not None and nu < math.inf else 0.0)
         self.begin()
 
     def begin(self) -> None:
-        self.plays, self.rewards, self.widths = np.zeros((3, FIRST))
-        self.live, self._beliefs = [True] * FIRST, list[Conditioned]()
+        self.sums, self.live, self._beliefs = np.zeros((3, FIRST)), [True] * FIRST, []
 
     def share(self, i: ArrayLike) -> Array:
         """The lengthscale of candidate i in units of the longest one: exp(-i / D)."""
@@ -80,8 +70,8 @@ class Balance(Part):
     def chosen(self) -> int:
         """The live candidate of the least supposed regret after one more play."""
         live = np.flatnonzero(self.live)
-        regret = supposed(self.share(live), self.plays[live] + 1.0, self._dim)
-        return live.item(regret.argmin())
+        plays, dim = self.sums[0, live], self._problem.domain.dim
+        return live.item(supposed(self.share(live), plays + 1.0, dim).argmin())
 
     @property
     def beliefs(self) -> list[Conditioned]:
@@ -93,22 +83,19 @@ class Balance(Part):
     def observe(self, seen: Observed, before: Any) -> None:
         if seen.source != "round":
             return
+        noise_var, live, posterior = self._problem.noise_var, np.array(self.live), before.posterior
         if count := len(seen.rewards):
-            i, posterior = self.chosen, before.posterior
-            beta = Width().filled(self._problem, None)(0, posterior.information_gain)
-            self.plays[i] += count
-            self.rewards[i] += seen.rewards.sum()
-            self.widths[i] += np.sqrt(beta * posterior.moments(seen.points)[1]).sum()
-        live = np.array(self.live)
-        if self.plays[live].all():
-            n = np.maximum(self.plays, 1.0)
+            beta = Width(noise_var)(0, posterior.information_gain)
+            width = np.sqrt(beta * posterior.moments(seen.points)[1]).sum()
+            self.sums[:, self.chosen] += count, seen.rewards.sum(), width
+        plays, rewards, widths = self.sums
+        if plays[live].all():
+            n = np.maximum(plays, 1.0)
             xi = math.log(live.sum() * (math.pi * seen.round) ** 2 / (6.0 * TOLERANCE))
-            low = self.rewards / n - np.sqrt(2.0 * self._problem.noise_var * xi / n)
-            self.live = (live & (low + 2.0 * self.widths / n >= low[live].max())).tolist()
+            low = rewards / n - np.sqrt(2.0 * noise_var * xi / n)
+            self.live = (live & (low + 2.0 * widths / n >= low[live].max())).tolist()
         if len(live) < self._pace * 0.5 * math.log(seen.round + 1.0):  # q(i) > 1 / sqrt(t)
-            for name in ("plays", "rewards", "widths"):
-                setattr(self, name, np.append(getattr(self, name), 0.0))
-            self.live.append(True)
+            self.sums, self.live = np.column_stack([self.sums, np.zeros(3)]), [*self.live, True]
 
     def state(self) -> State:
         return super().state() | {"beliefs": [belief.state() for belief in self.beliefs]}
@@ -128,9 +115,7 @@ class LBGPUCB(GPAgent):
 
     All candidates learn all data. n_i counts the plays of candidate i, Low_i is a lower bound of
     its mean reward, and D = d, or d + 2 nu for a Matern kernel. There are five, later a few more;
-    under a kernel without a lengthscale all are the same.
-
-    Cost: that of one GP-UCB for each candidate.
+    under a kernel without a lengthscale all are the same. The cost is that of all their GP-UCBs.
 
     Attributes:
         balance: which candidate plays next (`balance.chosen`), and which are live.
@@ -144,16 +129,11 @@ class LBGPUCB(GPAgent):
         self.balance = Balance(problem, self._believe)
         super().__init__(problem, rng, **settings)
         if self.refit is not None:
-            raise InvalidInput(
-                "lb-gp-ucb has lengthscales of its own: leave out learn, standardize"
-            )
+            raise InvalidInput("lb-gp-ucb has its own lengthscales: leave out learn, standardize")
 
     def _believe(self, share: float) -> Conditioned:
-        """The posterior if the lengthscale is a share of the problem's."""
         model = self.composed.model(self.action_map.inner)
-        kernel = model.kernel.with_lengthscale(
-            lambda ell: tuple(share * e for e in ell) if isinstance(ell, tuple) else share * ell
-        )
+        kernel = model.kernel.with_lengthscale(lambda ell: np.multiply(share, ell).tolist())
         own = replace(model, kernel=kernel)
         return Conditioned(self.data, self.keep, self.action_map, self._prior, own)
 
