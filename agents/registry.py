@@ -10,7 +10,7 @@ import numpy as np
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Array, Plain, whole
+from gpbandits_env.arrays import Plain, whole
 from gpbandits_env.errors import InvalidInput, one_of, unknown
 from gpbandits_env.gp.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
@@ -69,8 +69,7 @@ HINT = "'gpbandits agents' lists them, and your own is 'module:Class'"
 
 # Settings with these names replace the problem's own values before the agent is made.
 OVERRIDES = (
-    *("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm"),
-    *("max_delay", "history"),
+    *("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm", "max_delay"),
 )
 
 
@@ -145,9 +144,7 @@ def make(
             `Problem`.
         seed: the seed of the agent's generator, or the generator.
         settings: the agent's settings. In addition, kernel, noise_var, prior_mean, batch_size,
-            horizon, max_norm and max_delay replace the problem's own values (a mismatched model);
-            and history is the number of last rows of the problem's history that the agent observes
-            as data of the rounds before round 1 (`GPAgent.prior_data`).
+            horizon, max_norm and max_delay replace the problem's own values (a mismatched model).
     Raises:
         UnknownName: there is no such agent, or it has no such setting.
         InvalidInput: a setting is out of range, or the second argument is neither an environment
@@ -159,22 +156,9 @@ def make(
     for key in settings:
         if key not in known and key not in OVERRIDES:
             raise unknown(f"setting of the agent {shown_name!r}", key, [*known, *OVERRIDES])
-    rows = settings.pop("history", None)
     problem = _problem(env_or_problem, {k: v for k, v in settings.items() if k in OVERRIDES})
     own = {k: v for k, v in settings.items() if k not in OVERRIDES}
-    agent = cls(problem, _generator(seed), **own)
-    if rows is not None:
-        _tell_history(agent, problem.last_rows(rows))
-    return agent
-
-
-def _tell_history(agent: Agent, rows: Array) -> None:
-    """Let an agent observe rows (T, n), one reward per arm, of the rounds before round 1."""
-    if not isinstance(agent, GPAgent):
-        raise InvalidInput(f"{type(agent).__name__} has no posterior: leave out history")
-    t, n = rows.shape
-    rounds = np.repeat(np.arange(1.0 - t, 1.0), n)
-    agent.prior_data(np.tile(np.arange(n), t), rows.ravel(), rounds=rounds)
+    return cls(problem, _generator(seed), **own)
 
 
 def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:

@@ -108,20 +108,20 @@ class Problem(Displayed):
             mean = np.repeat(mean, domain.size // np.size(mean))
         return replace(self, domain=domain, contexts=None, prior_mean=mean, history=None)
 
-    def last_rows(self, rows: int) -> Array:
-        """The last rows of the history, (rows, n).
+    def last_rows(self, rows: int) -> Plain:
+        """The last rows of the history, as arguments of `Agent.prior_data`.
 
         Raises:
             InvalidInput: the history has fewer rows, or there is none.
         """
-        if self.contexts is not None:
-            raise InvalidInput(
-                "the contexts of the problem's history are unknown: leave out history"
-            )
         known = 0 if self.history is None else len(self.history)
         if whole(rows, "history") > known or self.history is None:
             raise InvalidInput(f"history={rows}, but the problem has {known} rows of history")
-        return self.history[-rows:]
+        return {
+            "actions": np.tile(np.arange(self.domain.size), rows),
+            "rewards": self.history[-rows:].ravel(),
+            "rounds": np.repeat(np.arange(1.0 - rows, 1.0), self.domain.size),
+        }
 
     def replaced(self, **changes: Any) -> "Problem":
         """The same problem with some fields changed, checked anew.

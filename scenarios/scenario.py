@@ -46,6 +46,8 @@ class AgentEntry:
         note: one line that says which reading of the paper this is.
         thinking: the declared time of its decisions, if the environment has a clock: seconds, or
             the coefficients of a cost model (see `Clock`); by default that of the environment.
+        history: the number of rounds before the first one whose rewards, of all arms, it observes
+            first; see `Problem.history`.
     """
 
     label: str
@@ -53,6 +55,7 @@ class AgentEntry:
     settings: Settings = field(default_factory=dict)
     note: str = ""
     thinking: tuple[float, ...] = ()
+    history: int = 0
 
     def __post_init__(self) -> None:
         check(self)
@@ -257,8 +260,9 @@ class Scenario:
         result: Plain = plain({key: found[key] for key in found if key not in hidden})
         for entry in result["agents"].values():
             del entry["label"]
-            if not entry["thinking"]:
-                del entry["thinking"]
+            for name in ("thinking", "history"):
+                if not entry[name]:
+                    del entry[name]
         return result
 
 

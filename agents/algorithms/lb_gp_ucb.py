@@ -60,7 +60,11 @@ class Balance(Part):
         self.begin()
 
     def begin(self) -> None:
-        self.sums, self.live, self._beliefs = np.zeros((3, FIRST)), [True] * FIRST, []
+        self.sums, self.live, self._beliefs = (
+            np.zeros((3, FIRST)),
+            [True] * FIRST,
+            list[Conditioned](),
+        )
 
     def share(self, i: ArrayLike) -> Array:
         """The lengthscale of candidate i in units of the longest one: exp(-i / D)."""

@@ -6,6 +6,7 @@ training days beside the models of bogunovic2016 on its own data. They also ask 
 know how the function changes.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from gpbandits_env.arrays import Plain
@@ -95,16 +96,15 @@ OWN = "this is an experiment of this library, not of a paper"
 
 def _real(name: str, data: Plain, beta: Plain, season: Plain, rows: int, **more: Any) -> Scenario:
     """Declare a run on recorded data, of which the first ``rows`` are the training days."""
-    told: Plain = {"history": rows}
     return Scenario(
         id=f"time/{name}",
         env="gpbandits/Replay-v0",
         env_kwargs=data,
         agents=(
             _ucb("tv-gp-ucb", f"the paper's epsilon, {data['epsilon']:g}", beta, "tv-gp-ucb"),
-            _ucb("tv/told", f"the same; {TOLD}", beta, "tv-gp-ucb", **told),
+            replace(_ucb("tv/told", f"the same; {TOLD}", beta, "tv-gp-ucb"), history=rows),
             _ucb("season", "a season, without the training days", beta, temporal=season),
-            _ucb("season/told", f"a season; {TOLD}", beta, temporal=season, **told),
+            replace(_ucb("season/told", f"a season; {TOLD}", beta, temporal=season), history=rows),
             _ucb("gp-ucb", "nothing is ever forgotten", beta),
         ),
         choices=(*REAL_DATA, *CHOSEN),

@@ -57,6 +57,9 @@ def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> tuple[Problem, Plain]:
                 agent_class(entry.agent)
                 part = "thinking"
                 clock_for(cell.made_for(entry).get("clock"))
+                if entry.history:
+                    part = "history"
+                    env.unwrapped.problem.last_rows(entry.history)  # type: ignore[attr-defined]
                 part = "settings"
                 make_agent(entry, env, 0)
             except GPBanditsError as error:

@@ -173,9 +173,12 @@ def lent(env: str, kwargs: Settings, horizon: int) -> Iterator[gym.Env[Any, Any]
 def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
     """Make the agent of an entry for an environment."""
     try:
-        return agents.make(entry.agent, env, seed=seed, **entry.settings)
+        agent = agents.make(entry.agent, env, seed=seed, **entry.settings)
     except TypeError as error:
         raise InvalidInput(f"agent {entry.label!r}: {error}") from None
+    if entry.history:
+        agent.prior_data(**agent.problem.last_rows(entry.history))
+    return agent
 
 
 def initial_points(

@@ -148,8 +148,9 @@ def held_out_regret(
             train_fraction=(len(others) + 0.1) / (len(others) + len(part)),
             model_noise_var=noise_var,
         )
-        more = {"history": len(others)} if told else {}
-        agent = agents.make(agent_name, env, seed=0, **settings, **more)
+        agent = agents.make(agent_name, env, seed=0, **settings)
+        if told:
+            agent.prior_data(**agent.problem.last_rows(len(others)))
         env.reset(seed=0)
         regret = run_rounds(env, agent, len(part))[0]["regret"]
         total, rounds = total + float(regret.sum()), rounds + len(part)

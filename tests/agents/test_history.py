@@ -16,9 +16,15 @@ PROBLEM = Problem(ARMS, KERNEL, 0.1, history=ROWS)
 SEASON = {"type": "periodic", "period": 4.0, "harmonics": 1}
 
 
+def told(rows, problem=PROBLEM, **settings):
+    agent = agents.make("gp-ucb", problem, seed=0, **settings)
+    agent.prior_data(**problem.last_rows(rows))
+    return agent
+
+
 @pytest.mark.parametrize("drift", [{}, {"epsilon": 0.2}, {"temporal": SEASON}])
 def test_history_is_prior_data_of_earlier_rounds(drift):
-    agent = agents.make("gp-ucb", PROBLEM, seed=0, history=3, **drift)
+    agent = told(3, **drift)
     other = agents.make("gp-ucb", PROBLEM, seed=0, **drift)
     for row in ROWS[-3:]:
         other.prior_data(np.arange(5), row)
@@ -30,26 +36,21 @@ def test_history_is_prior_data_of_earlier_rounds(drift):
 
 
 @pytest.mark.parametrize("drift", [{}, {"epsilon": 0.2}, {"temporal": SEASON}, {"window": 3}])
-def test_data_of_earlier_rounds_may_be_told_by_their_rounds(drift):
-    agent = agents.make("gp-ucb", PROBLEM, seed=0, history=3, **drift)
-    other = agents.make("gp-ucb", PROBLEM, seed=0, **drift)
-    rounds = np.repeat([-2.0, -1.0, 0.0], 5)
-    other.prior_data(np.tile(np.arange(5), 3), ROWS[-3:].ravel(), rounds=rounds)
-    for one in (agent, other):
-        np.testing.assert_array_equal(one.data.rounds, rounds)
-        np.testing.assert_array_equal(one.data.times, rounds - 1.0)
-    np.testing.assert_allclose(agent.belief(), other.belief(), atol=1e-12)
-    before = other.snapshot()["data"]
+def test_data_of_earlier_rounds_have_their_rounds(drift):
+    agent, rounds = told(3, **drift), np.repeat([-2.0, -1.0, 0.0], 5)
+    np.testing.assert_array_equal(agent.data.rounds, rounds)
+    np.testing.assert_array_equal(agent.data.times, rounds - 1.0)
+    np.testing.assert_array_equal(agent.data.points, np.tile(np.arange(5), 3))
+    np.testing.assert_array_equal(agent.data.rewards, ROWS[-3:].ravel())
+    before = agent.snapshot()["data"]
     for wrong, match in ((np.nan, "finite"), (1.0, "at most 0"), ([0.0, 0.0], "shape")):
         with pytest.raises(InvalidInput, match=match):
-            other.prior_data([1], [0.3], rounds=np.atleast_1d(wrong))
-    assert other.snapshot()["data"]["ends"] == before["ends"]
+            agent.prior_data([1], [0.3], rounds=np.atleast_1d(wrong))
+    assert agent.snapshot()["data"]["ends"] == before["ends"]
 
 
 def test_a_window_keeps_its_last_rounds():
-    agent, last = (
-        agents.make("gp-ucb", PROBLEM, seed=0, window=2, history=rows) for rows in (6, 2)
-    )
+    agent, last = (told(rows, window=2) for rows in (6, 2))
     for size in (10, 6, 2, 2):
         assert agent.posterior.size == size
         np.testing.assert_array_equal(agent.belief(), last.belief())
@@ -67,10 +68,8 @@ def test_it_is_the_training_rows_of_a_replay():
 
 def test_history_that_is_not_known_is_refused():
     with pytest.raises(InvalidInput, match="7 rows"):
-        agents.make("gp-ucb", PROBLEM, history=8)
+        PROBLEM.last_rows(8)
     with pytest.raises(InvalidInput, match="0 rows"):
-        agents.make("gp-ucb", Problem(ARMS, KERNEL, 0.1), history=1)
-    with pytest.raises(InvalidInput, match="no posterior"):
-        agents.make("random", PROBLEM, history=1)
+        Problem(ARMS, KERNEL, 0.1).last_rows(1)
     with pytest.raises(InvalidInput, match="one column per arm"):
         PROBLEM.replaced(history=ROWS[:, :4])

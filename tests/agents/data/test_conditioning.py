@@ -207,7 +207,8 @@ def test_prior_data_between_rounds_shorten_no_window():
 def test_the_history_outlasts_a_late_reward():
     rows = np.random.default_rng(0).standard_normal((10, 10))
     problem = Problem(ARMS, Matern52(0.3), noise_var=0.01, max_delay=2, history=rows)
-    agent = agents.make("gp-ucb", problem, seed=0, history=10, reset_every=5)
+    agent = agents.make("gp-ucb", problem, seed=0, reset_every=5)
+    agent.prior_data(**problem.last_rows(10))
     agent.expect([3])
     agent.tell_late([3], [0.3])
     for _ in range(4):
