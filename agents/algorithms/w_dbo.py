@@ -11,12 +11,12 @@ stale observations is removed.
 """
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.linalg import cho_factor, cho_solve
 
 from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
@@ -24,11 +24,14 @@ from gpbandits_env.agents.data.keep import Masked
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
-from gpbandits_env.arrays import Array, Settings, frozen, leading, positive
+from gpbandits_env.arrays import Array, IntArray, Points, Settings, State, frozen, leading, positive
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.linalg import inverse
 from gpbandits_env.gp.samplers import sobol
 from gpbandits_env.gp.temporal import Matern32Time, TemporalKernel
+from gpbandits_env.gp.threads import OneThread
 from gpbandits_env.problem import Problem
 
 # At least so many observations are kept.
@@ -54,18 +57,25 @@ def staleness(gram: Array, rewards: Array, overlap: Array) -> Array:
     Source: Bardou et al. (2024), Section 4, with the inverse without an observation as an update of
         rank 1.
     """
-    inverse = cho_solve(cho_factor(gram, lower=True), np.eye(len(gram)))
-    weights, own = inverse @ rewards, np.diag(inverse)
-    total = weights @ overlap @ weights + np.sum(inverse * overlap)
-    each = np.einsum("ij,ji->i", inverse @ overlap, inverse)
-    return np.asarray(np.sqrt(each * (weights**2 / own**2 + 1.0 / own) / total))
+    return _staleness(inverse(gram), rewards, overlap)
+
+
+def _staleness(precision: Array, rewards: Array, overlap: Array) -> Array:
+    weights, own = precision @ rewards, precision.diagonal()
+    total = weights @ overlap @ weights + np.vdot(precision, overlap)
+    each = np.einsum("ij,ij->i", precision @ overlap, precision)
+    return np.asarray(np.sqrt(each * ((weights / own) ** 2 + 1.0 / own) / total))
 
 
 def future(kernel: Matern32Time, times: Array, now: float) -> Array:
     """The integrals of T(u, t_j) T(u, t_l) over u from now on, (n, n)."""
+    # With p and q the scaled ages, e^(-p - q) ((1 + p)(1 + q) / 2 + (2 + p + q) / 4 + 1 / 4), which
+    # is e^(-p - q) ((3 / 2 + p)(3 / 2 + q) + 1 / 4) / 2.
     rate = math.sqrt(3.0) / kernel.lengthscale
-    p, q = (rate * (now - times))[:, None], (rate * (now - times))[None]
-    return np.asarray(np.exp(-p - q) * ((1 + p) * (1 + q) / 2 + (2 + p + q) / 4 + 1 / 4) / rate)
+    p = rate * (now - times)
+    shrunk = np.exp(-p)
+    factors = np.stack([(1.5 + p) * shrunk, 0.5 * shrunk])
+    return np.asarray(factors.T @ factors) / (2.0 * rate)
 
 
 def places(domain: Domain) -> Array:
@@ -99,32 +109,98 @@ class Relevance(Masked):
     def begin(self) -> None:
         super().begin()
         self.budget, self.checked = 1.0, 0.0
+        self._known: InSpace | None = None
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._known = None
 
     def observe(self, seen: Observed, before: Any) -> None:
         data, posterior, now = before.data, before.posterior, seen.clock
-        kernel, temporal = posterior.kernel, posterior.temporal
+        temporal = posterior.temporal
         self.budget *= (1.0 + self.alpha) ** ((now - self.checked) / temporal.lengthscale)
         self.checked = now
         rows = np.flatnonzero(self.usable(data))
         if len(rows) <= FEWEST:
             return
-        domain, played, times = posterior.domain, data.points[rows], data.times[rows]
-        points = domain.points(played)
-        gram = kernel(points, points) * temporal(times, times)
-        gram[np.diag_indices_from(gram)] += posterior.noise_var
-        mean = posterior.prior_mean[played] if domain.finite else posterior.prior_mean
-        rewards, spread = data.rewards[rows] - mean, kernel(points, places(domain))
-        overlap = spread @ spread.T / spread.shape[1] * future(temporal, times, now)
-        left = np.arange(len(rows))
-        while len(left) > FEWEST:
-            some = np.ix_(left, left)
-            stale = staleness(gram[some], rewards[left], overlap[some])
-            i = int(leading(-stale))
-            if 1.0 + stale[i] >= self.budget:
-                return
-            self.budget /= 1.0 + float(stale[i])
-            self.dropped.append(int(rows[left[i]]))
-            left = np.delete(left, i)
+        played, times = data.points[rows], data.times[rows]
+        with OneThread():
+            known = InSpace.of(posterior, rows, played, self._known)
+            gram = known.gram * temporal(times, times)
+            gram.flat[:: len(rows) + 1] += posterior.noise_var
+            overlap = known.overlap * future(temporal, times, now)
+            mean = posterior.prior_mean
+            rewards = data.rewards[rows] - (mean[played] if posterior.domain.finite else mean)
+            left, precision = np.arange(len(rows)), inverse(gram)
+            while len(left) > FEWEST:
+                # Rounded, so that the rounding of products does not accumulate in the budget.
+                stale = _staleness(precision, rewards[left], overlap).astype(np.float32)
+                i = int(leading(-stale))
+                if 1.0 + float(stale[i]) >= self.budget:
+                    break
+                self.budget /= 1.0 + float(stale[i])
+                self.dropped.append(int(rows[left[i]]))
+                left = np.delete(left, i)
+                own, others = precision[i], np.delete(np.arange(len(precision)), i)
+                precision = precision[np.ix_(others, others)]
+                precision -= np.outer(own[others], own[others] / own[i])
+                overlap = overlap[np.ix_(others, others)]
+        self._known = known if len(left) == len(rows) else known.only(left)
+
+
+@dataclass(frozen=True)
+class InSpace:
+    """What does not change with time of the kept observations, until the kernel changes.
+
+    Args:
+        kernel: the kernel in space.
+        rows: the numbers of the observations, (n,).
+        spread: the covariances with `places`, (n, k).
+        gram: the covariances, (n, n).
+        overlap: the integrals over space of the products of the covariances with two, (n, n).
+    """
+
+    kernel: Kernel
+    rows: IntArray
+    spread: Array
+    gram: Array
+    overlap: Array
+
+    @classmethod
+    def of(
+        cls, posterior: Any, rows: IntArray, played: Points, known: "InSpace | None"
+    ) -> "InSpace":
+        """That of these rows; only new ones cost O(n k) each if the others are known."""
+        kernel, domain = posterior.kernel, posterior.domain
+        points, at = domain.points(played), places(domain)
+        if (
+            known is None
+            or known.kernel is not kernel
+            or not np.array_equal(known.rows, rows[: len(known.rows)])
+        ):
+            nothing = np.empty((0, 0))
+            known = cls(kernel, rows[:0], np.empty((0, len(at))), nothing, nothing)
+        new = points[len(known.rows) :]
+        added = kernel(new, at)
+        spread = np.concatenate([known.spread, added])
+        gram = _bordered(known.gram, kernel(new, points))
+        overlap = _bordered(known.overlap, added @ spread.T / len(at))
+        return cls(kernel, rows, spread, gram, overlap)
+
+    def only(self, left: IntArray) -> "InSpace":
+        """That of some of the rows."""
+        some = np.ix_(left, left)
+        return InSpace(
+            self.kernel, self.rows[left], self.spread[left], self.gram[some], self.overlap[some]
+        )
+
+
+def _bordered(matrix: Array, rows: Array) -> Array:
+    """A symmetric matrix (n, n) with k more rows and columns, whose rows are (k, n + k)."""
+    n = len(matrix)
+    out = np.empty((n + len(rows),) * 2)
+    out[:n, :n], out[n:], out[:n, n:] = matrix, rows, rows[:, :n].T
+    return out
 
 
 class KeptBound(AcquisitionRule):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from gpbandits_env.arrays import TIE, Array, IntArray, leading
 from gpbandits_env.errors import NotPositiveDefinite
@@ -52,6 +53,20 @@ def symmetric_root(matrix: Array) -> Array:
     """A root R, R R^T = matrix, O(n^3); negative eigenvalues, which are rounding, count as 0."""
     eigenvalues, vectors = np.linalg.eigh(matrix)
     return vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+
+
+def inverse(covariance: Array) -> Array:
+    """The inverse of a positive definite matrix (n, n), a new symmetric array; O(n^3).
+
+    Where rounding made it indefinite, small eigenvalues are raised.
+    """
+    lower, failed = dpotrf(covariance, lower=1)
+    if failed:
+        half = symmetric_root(covariance)
+        lower, _ = dpotrf(half @ half.T + 1e-13 * np.eye(len(half)), lower=1)
+    found, _ = dpotri(lower, lower=1, overwrite_c=1)
+    found = np.tril(found)
+    return found + np.tril(found, -1).T
 
 
 def pivoted_cholesky(

@@ -367,7 +367,8 @@ class BoxPosterior(Posterior):
             self._data.extend(points, rewards, self.noise_var)
             self.size += len(points)
             if dt:
-                self._pass(epsilon, dt)
+                self._elapse(epsilon, dt)
+        self._drop_old()
         self._refactor()
         self._changed()
 
@@ -442,15 +443,15 @@ class BoxPosterior(Posterior):
                 self._grow(cross[:, :start], cross[:, start:])
 
     def drift(self, epsilon: float, dt: float) -> None:
-        if self._pass(epsilon, dt):
+        self._elapse(epsilon, dt)
+        if self._drop_old():
             known = self.information_gain
             self._refactor()
             self.information_gain = known
         self._changed()
 
-    def _pass(self, epsilon: float, dt: float) -> bool:
-        """Let time pass; return whether points were dropped, so that W must be recomputed."""
-        data, law = self._data, self._in_time
+    def _elapse(self, epsilon: float, dt: float) -> None:
+        """Let time pass."""
         if self.temporal is not None and epsilon:
             raise InvalidInput(
                 "in a box, a temporal kernel has no epsilon beside it: give the product with a "
@@ -458,8 +459,12 @@ class BoxPosterior(Posterior):
             )
         if epsilon == 1.0:
             self._drop()
-            return False
-        data.clock += dt if self.temporal is not None else -dt * log_decay(epsilon)
+        else:
+            self._data.clock += dt if self.temporal is not None else -dt * log_decay(epsilon)
+
+    def _drop_old(self) -> bool:
+        """Drop points that say nothing any more; return whether W must be recomputed."""
+        data, law = self._data, self._in_time
 
         def left(stamp: float) -> float:
             return float(np.abs(law.transition(data.clock - stamp)).max())

@@ -1,10 +1,7 @@
 """Observations whose weight decays with age: the noise on them grows, and the function stays."""
 
-import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
-
 from gpbandits_env.arrays import Array
-from gpbandits_env.gp.linalg import symmetric_root
+from gpbandits_env.gp.linalg import inverse
 from gpbandits_env.gp.posterior.states import TemporalStates
 from gpbandits_env.gp.samplers import Factor
 from gpbandits_env.gp.temporal import StaticTime
@@ -53,17 +50,3 @@ class DiscountedCoefficients(TemporalStates):
                 covariance[:] = inverse(precision)
                 self._states = covariance @ weighted
         return super().evolve(epsilon, dt)
-
-
-def inverse(covariance: Array) -> Array:
-    """The inverse of a positive definite matrix (n, n), a new symmetric array; O(n^3).
-
-    Where rounding made it indefinite, small eigenvalues are raised.
-    """
-    lower, failed = dpotrf(covariance, lower=1)
-    if failed:
-        half = symmetric_root(covariance)
-        lower, _ = dpotrf(half @ half.T + 1e-13 * np.eye(len(half)), lower=1)
-    found, _ = dpotri(lower, lower=1, overwrite_c=1)
-    found = np.tril(found)
-    return found + np.tril(found, -1).T
