@@ -41,6 +41,7 @@ RESULTS = Path(__file__).parent / "results" / "wdbo.csv"
 NOISE_VAR, UNITS, TIMES = 0.05, 4.0, 201
 KERNEL, TEMPORAL = Matern52(0.3), {"type": "matern32", "lengthscale": UNITS / 5.0}
 LEARN = {"every": 10, "what": ["kernel", "temporal", "noise_var"], "last": 100}
+SEARCH = {"type": "gradient", "candidates": 256, "starts": 4}
 
 
 class Moving:
@@ -122,7 +123,7 @@ class Ours:
 AGENTS = {
     "wdbo-algo": PublicCode,
     "learns": lambda dim, seed: Ours(
-        dim, seed, "w-dbo", temporal=TEMPORAL, learn=LEARN, standardize=True
+        dim, seed, "w-dbo", temporal=TEMPORAL, learn=LEARN, standardize=True, search=SEARCH
     ),
     "given": lambda dim, seed: Ours(dim, seed, "tv-gp-ucb", epsilon=0.8, beta=4.0, candidates=256),
 }

@@ -134,11 +134,12 @@ class Relevance(Masked):
             left, precision = np.arange(len(rows)), inverse(gram)
             while len(left) > FEWEST:
                 # Rounded, so that the rounding of products does not accumulate in the budget.
-                stale = _staleness(precision, rewards[left], overlap).astype(np.float32)
+                stale = _staleness(precision, rewards[left], overlap)
+                stale = stale.astype(np.float32).astype(np.float64)
                 i = int(leading(-stale))
-                if 1.0 + float(stale[i]) >= self.budget:
+                if 1.0 + stale.item(i) >= self.budget:
                     break
-                self.budget /= 1.0 + float(stale[i])
+                self.budget /= 1.0 + stale.item(i)
                 self.dropped.append(int(rows[left[i]]))
                 left = np.delete(left, i)
                 own, others = precision[i], np.delete(np.arange(len(precision)), i)
