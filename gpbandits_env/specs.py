@@ -58,11 +58,7 @@ def check_kind(name: str, value: object, kind: object) -> None:
 
 
 def arguments(
-    cls: type,
-    table: Settings,
-    start: str,
-    key: str,
-    convert: Callable[[str, Any, Any], object],
+    cls: type, table: Settings, start: str, key: str, convert: Callable[[str, Any, Any], object]
 ) -> Plain:
     """The arguments of a dataclass in a table of plain data, whose keys are the names of fields.
 

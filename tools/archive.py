@@ -13,14 +13,7 @@ from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.suite import suites
-from gpbandits_env.scenarios.suite.archive import (
-    ABSENT,
-    OTHERS,
-    current,
-    entries,
-    refusal,
-    row_of,
-)
+from gpbandits_env.scenarios.suite.archive import ABSENT, OTHERS, current, entries, refusal, row_of
 from gpbandits_env.scenarios.suite.rows import SUFFIX, Row, load, save
 
 ROOT = Path(__file__).resolve().parent.parent / "scenarios" / "suite" / "archive"

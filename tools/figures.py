@@ -16,12 +16,7 @@ from PIL import Image
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.metrics import KNOWN, Panel
-from gpbandits_env.scenarios.reporting.plots import (
-    draw_bounds,
-    draw_curves,
-    draw_panel,
-    plot,
-)
+from gpbandits_env.scenarios.reporting.plots import draw_bounds, draw_curves, draw_panel, plot
 from gpbandits_env.scenarios.reporting.style import (
     band,
     colour_of,

@@ -121,10 +121,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         return tuple(self._seeds)
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: Plain | None = None,
+        self, *, seed: int | Sequence[int | None] | None = None, options: Plain | None = None
     ) -> tuple[Observation, Info]:
         """Draw new functions and go back to round 0, in all instances or in some.
 

@@ -222,11 +222,7 @@ MISMATCH_BLOCK = _mismatch(
     "n",
     "d",
     "R-GP-UCB with blocks of other lengths than the paper's 38",
-    [
-        *(_ucb(f"r/{n}", "r-gp-ucb", f"N = {n}", reset_every=n) for n in BLOCKS),
-        GP_UCB,
-        MATCHED[0],
-    ],
+    [*(_ucb(f"r/{n}", "r-gp-ucb", f"N = {n}", reset_every=n) for n in BLOCKS), GP_UCB, MATCHED[0]],
     "reset_every",
     "GP-UCB, which equals N = T, and TV-GP-UCB run in addition",
 )

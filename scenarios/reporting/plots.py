@@ -126,10 +126,7 @@ def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
 
 
 def draw_curves(
-    axes: "Axes",
-    store: Store,
-    panel: Panel,
-    lines: Sequence[tuple[str, int, str, Settings]],
+    axes: "Axes", store: Store, panel: Panel, lines: Sequence[tuple[str, int, str, Settings]]
 ) -> None:
     """Draw means with bands on empty axes, and a dot where an agent has just forgotten everything.
 

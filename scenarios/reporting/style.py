@@ -75,10 +75,7 @@ def line_styles(agents: Mapping[str, str]) -> dict[str, Plain]:
     for label, name in agents.items():
         by_colour.setdefault(colours[name], []).append(label)
     return {
-        label: {
-            "color": _shade(colour, i, len(labels)),
-            "linestyle": DASHES[i % len(DASHES)],
-        }
+        label: {"color": _shade(colour, i, len(labels)), "linestyle": DASHES[i % len(DASHES)]}
         for colour, labels in by_colour.items()
         for i, label in enumerate(labels)
     }
@@ -171,10 +168,7 @@ def band(axes: "Axes", x: Array, low: Array, high: Array, color: str, **looks: A
 
 
 def write(
-    figure: "Figure",
-    stem: Path,
-    suffixes: Sequence[str] = SUFFIXES,
-    reads: Sequence[Path] = (),
+    figure: "Figure", stem: Path, suffixes: Sequence[str] = SUFFIXES, reads: Sequence[Path] = ()
 ) -> list[Path]:
     """Write a figure under each suffix: all files, or none if one cannot be written."""
     files = files_of(stem, suffixes)

@@ -18,12 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gpbandits_env.errors import InvalidInput, StoreError
-from gpbandits_env.scenarios.results.store_format import (
-    APPLICATION_ID,
-    FORMAT,
-    STATEMENTS,
-    to_json,
-)
+from gpbandits_env.scenarios.results.store_format import APPLICATION_ID, FORMAT, STATEMENTS, to_json
 
 # The exceptions that reading damaged data may raise, besides that of zlib.
 UNREADABLE = (ValueError, TypeError, OverflowError, MemoryError, RecursionError)

@@ -454,11 +454,7 @@ def regret_to_sigma() -> Arrays:
         largest.append(max(rule.ratios))
     plain = np.array(largest) / np.sqrt(2.0 * np.log(2.0 * SIDE**2 * M * ROUNDS / DELTA))
     over = plain / np.sqrt(1.0 + M / NOISE)
-    return {
-        "exceeded": (over > 1.0).astype(float),
-        "largest": [over.max()],
-        "with rho = 1": plain,
-    }
+    return {"exceeded": (over > 1.0).astype(float), "largest": [over.max()], "with rho = 1": plain}
 
 
 def initial_points_bound_rho() -> Arrays:

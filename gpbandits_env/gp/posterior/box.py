@@ -28,12 +28,7 @@ from gpbandits_env.gp.posterior.whitening import (
     pieces,
     root,
 )
-from gpbandits_env.gp.samplers import (
-    BoxSampler,
-    FourierFeatures,
-    exact_features,
-    joined_features,
-)
+from gpbandits_env.gp.samplers import BoxSampler, FourierFeatures, exact_features, joined_features
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, log_decay
 from gpbandits_env.gp.threads import OneThread
 

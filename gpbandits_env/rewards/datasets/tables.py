@@ -26,14 +26,7 @@ from gpbandits_env.arrays import (
     numbers,
     whole,
 )
-from gpbandits_env.errors import (
-    GPBanditsError,
-    InvalidInput,
-    MissingData,
-    one_of,
-    optional,
-    shown,
-)
+from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, one_of, optional, shown
 from gpbandits_env.files import check_regular, check_unpacked
 
 # Larger tables do not fit the memory of most machines.

@@ -112,11 +112,7 @@ class GPOnBox(_GPDraws):
     """
 
     def __init__(
-        self,
-        box: Box,
-        kernel: Kernel,
-        sampler: str | BoxSampler = "auto",
-        features: int = 1024,
+        self, box: Box, kernel: Kernel, sampler: str | BoxSampler = "auto", features: int = 1024
     ) -> None:
         self.domain: Box = box
         self.kernel, self._features = kernel, features
