@@ -8,7 +8,7 @@ import numpy as np
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.scenarios.reporting.style import (
     INK,
-    band,
+    draw_profiles,
     legible,
     line_styles,
     new_figure,
@@ -62,34 +62,23 @@ def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:
 
 
 def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
-    for agent in suite.agents:
-        looks = styles[agent.label]
-        axes.plot(PROFILE, agent.profile, label=legible(agent.label), **looks)
-        low, high = map(np.array, agent.band)
-        band(axes, PROFILE, low, high, looks["color"])
-    axes.set_title("performance profile")
-    axes.set_xlabel("score")
-    axes.set_ylabel("share of runs above")
-    axes.set_ylim(0.0, 1.02)
+    shares = {agent.label: (agent.profile, *agent.band) for agent in suite.agents}
+    about = {"title": "performance profile", "xlabel": "score", "ylabel": "share of runs above"}
+    draw_profiles(axes, PROFILE, shares, styles, **about)
 
 
 def _anytime(axes: "Axes", over: Anytime, styles: Styles) -> None:
     for label, scores in over.scores.items():
         axes.plot(over.shares, scores, label=legible(label), **styles[label])
-    axes.set_title("scores before the last round")
-    axes.set_xlabel("share of the horizon")
+    axes.set(title="scores before the last round", xlabel="share of the horizon")
     axes.set_ylabel("interquartile mean of the scores")
     axes.set_ylim(bottom=max(axes.get_ylim()[0], -1.0))
 
 
 def _runtime(axes: "Axes", over: Anytime, styles: Styles) -> None:
-    for label, share in over.reached.items():
-        axes.plot(over.rounds, share, label=legible(label), **styles[label])
-    axes.set_xscale("log")
-    axes.set_title("runtime profile")
-    axes.set_xlabel("rounds")
-    axes.set_ylabel("share of targets reached")
-    axes.set_ylim(0.0, 1.02)
+    shares = {label: (share,) for label, share in over.reached.items()}
+    about = {"title": "runtime profile", "xlabel": "rounds", "ylabel": "share of targets reached"}
+    draw_profiles(axes, over.rounds, shares, styles, xscale="log", **about)
 
 
 def _improvement(axes: "Axes", suite: Suite) -> None:

@@ -16,7 +16,9 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from gpbandits_env.arrays import Array, Plain
+import numpy as np
+
+from gpbandits_env.arrays import Array, Plain, Settings
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.files import writing
 
@@ -165,6 +167,21 @@ def line_style(index: int) -> Plain:
 def band(axes: "Axes", x: Array, low: Array, high: Array, color: str, **looks: Any) -> None:
     """Draw a shaded band between two curves."""
     axes.fill_between(x, low, high, **{"color": color, "alpha": 0.18, "linewidth": 0, **looks})
+
+
+def draw_profiles(
+    axes: "Axes",
+    x: Array | Sequence[float],
+    shares: Mapping[str, Sequence[Any]],
+    styles: Mapping[str, Settings],
+    **words: str,
+) -> None:
+    """Draw profiles: of each label a share at each x, and the two ends of its band if given."""
+    for label, (share, *ends) in shares.items():
+        axes.plot(x, share, label=legible(label), **styles[label])
+        if ends:
+            band(axes, np.asarray(x), *map(np.asarray, ends), styles[label]["color"])
+    axes.set(**words, ylim=(0.0, 1.02))
 
 
 def write(

@@ -35,10 +35,9 @@ from gpbandits_env.scenarios.results.statistics import (
     Tested,
     interquartile_mean,
     interval,
-    reached,
+    runtime_profile,
     sentence,
     share_below,
-    targets,
     tested,
 )
 from gpbandits_env.scenarios.results.store import Store
@@ -130,8 +129,7 @@ class Anytime:
         scores: agent -> the interquartile mean of its scores after these shares.
         rounds: numbers of rounds.
         reached: agent -> the share of scenario x trial x target that it has reached by then. The
-            targets are between the mean of score 0 and that of the best agent (`targets`), and one
-            is reached when the regret stays at or below it.
+            targets are between the mean of score 0 and that of the best agent (`runtime_profile`).
     """
 
     shares: tuple[float, ...]
@@ -378,8 +376,7 @@ def anytime(curves: Mapping[str, Curves], reference: str | None = None) -> Anyti
             # (shares, trials), as many samples as there are shares.
             scores[label].append(_scored(curve[:, np.maximum(at, 0)].T, best, worst))
             if worst > lowest:
-                when = reached(each.rounds, curve, targets(worst, lowest))
-                times[label].append((when.ravel()[:, None] <= rounds).mean(axis=0))
+                times[label].append(runtime_profile(each.rounds, curve, worst, lowest, rounds))
     return Anytime(
         tuple(SHARES.tolist()),
         {k: tuple(interquartile_mean(of).tolist()) for k, of in scores.items()},

@@ -184,12 +184,16 @@ def share_below(
     return np.stack([np.mean(shares, axis=0), *ends])
 
 
-def targets(first: float, last: float) -> Array:
-    """The targets of a runtime profile, evenly spaced in their logarithms: (TARGETS,).
+def runtime_profile(
+    rounds: IntArray, curves: Array, first: float, last: float, at: Array | IntArray
+) -> Array:
+    """The share of trial x target that is reached after each of some rounds: (at,).
 
-    They go from below the regret ``first`` > 0 to ``last``, or to `SMALLEST` times the first.
+    The targets, evenly spaced in their logarithms, go from below the regret ``first`` > 0 to
+    ``last``, or to `SMALLEST` times the first. One is reached when the regret stays at or below it.
     """
-    return np.geomspace(first, max(last, SMALLEST * first), TARGETS + 1)[1:]
+    targets = np.geomspace(first, max(last, SMALLEST * first), TARGETS + 1)[1:]
+    return (reached(rounds, curves, targets).ravel()[:, None] <= at).mean(axis=0)
 
 
 def reached(rounds: IntArray, curves: Array, targets: Array) -> Array:

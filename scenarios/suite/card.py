@@ -24,10 +24,9 @@ from gpbandits_env.scenarios.results.statistics import (
     interquartile_mean,
     interval,
     ranking,
-    reached,
+    runtime_profile,
     sentence,
     share_below,
-    targets,
     tested,
 )
 from gpbandits_env.scenarios.suite.rows import Field, Row
@@ -324,29 +323,24 @@ def scores_of(rows: Mapping[str, Row], scales: Mapping[str, Scale]) -> dict[str,
 def runtime(rows: Mapping[str, Row], scales: Mapping[str, Scale], rounds: Array) -> Array:
     """The share of problem x trial x target that an agent has reached after each of some rounds.
 
-    A target is reached when the regret stays at or below it; problems have equal weights.
+    Problems have equal weights.
 
     Source: Hansen et al. (2022), "Anytime performance assessment in blackbox optimization
     benchmarking", with targets relative to the agents of the field.
     """
-    shares = []
-    for id, row in rows.items():
-        if id in scales:
-            scale = scales[id]
-            times = reached(row.rounds, row.regret, targets(scale.one, scale.best))
-            shares.append((times.ravel()[:, None] <= rounds).mean(axis=0))
+    shares = [
+        runtime_profile(row.rounds, row.regret, scales[id].one, scales[id].best, rounds)
+        for id, row in rows.items()
+        if id in scales
+    ]
     return np.asarray(np.mean(shares, axis=0))
 
 
 def duration(seconds: float) -> str:
     """A duration in words: "13 us", "2.1 ms", "1.5 s"."""
     for unit, factor in (("us", 1e6), ("ms", 1e3)):
-        if seconds * factor < 1000.0:
-            return (
-                f"{seconds * factor:.2g} {unit}"
-                if seconds * factor < 99.5
-                else (f"{seconds * factor:.0f} {unit}")
-            )
+        if (count := seconds * factor) < 1000.0:
+            return f"{count:.2g} {unit}" if count < 99.5 else f"{count:.0f} {unit}"
     return f"{seconds:.3g} s"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.reporting.style import (
     INK,
-    band,
+    draw_profiles,
     entitle,
     legible,
     line_styles,
@@ -78,24 +78,16 @@ def _height(card: Card) -> float:
 
 
 def _performance(axes: "Axes", card: Card, styles: Styles) -> None:
-    for label, looks in styles.items():
-        share, low, high = card.profiles[label]
-        axes.plot(LIMITS, share, label=legible(label), **looks)
-        band(axes, LIMITS, low, high, looks["color"])
-    axes.set_title("performance profiles")
-    axes.set_xlabel("score: 0 the oracle (or the best agent), 1 random")
-    axes.set_ylabel("share of trials at or below")
-    axes.set_ylim(0.0, 1.02)
+    about = {"title": "performance profiles", "ylabel": "share of trials at or below"}
+    score = "score: 0 the oracle (or the best agent), 1 random"
+    draw_profiles(axes, LIMITS, card.profiles, styles, xlabel=score, **about)
 
 
 def _runtime(axes: "Axes", card: Card, styles: Styles) -> None:
-    for label, looks in styles.items():
-        axes.plot(card.rounds, card.runtimes[label], label=legible(label), **looks)
-    axes.set_xscale("log")
-    axes.set_title("runtime profiles")
-    axes.set_xlabel("rounds, each of one evaluation or one batch")
-    axes.set_ylabel("share of problem x trial x target reached")
-    axes.set_ylim(0.0, 1.02)
+    shares = {label: (share,) for label, share in card.runtimes.items()}
+    about = {"title": "runtime profiles", "ylabel": "share of problem x trial x target reached"}
+    rounds = "rounds, each of one evaluation or one batch"
+    draw_profiles(axes, card.rounds, shares, styles, xlabel=rounds, xscale="log", **about)
 
 
 def _radar(axes: Any, card: Card, styles: Styles) -> None:
