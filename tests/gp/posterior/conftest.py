@@ -14,6 +14,18 @@ from gpbandits_env.gp.posterior.coefficients import Coefficients
 from gpbandits_env.gp.posterior.covariances import prior_covariance
 from gpbandits_env.gp.posterior.dense_rows import DenseRows
 from gpbandits_env.gp.samplers import factor_for
+from gpbandits_env.gp.temporal import (
+    MarkovTime,
+    Matern32Time,
+    Matern52Time,
+    PeriodicTime,
+    QuasiPeriodicTime,
+    StaticTime,
+    TemporalProduct,
+    TemporalSum,
+    TermsInTime,
+    WienerTime,
+)
 
 LINE = Arms.grid(30)
 SQUARE = Arms.grid((6, 5), low=-1.0, high=1.0)
@@ -22,6 +34,32 @@ SQUARE = Arms.grid((6, 5), low=-1.0, high=1.0)
 def _empirical():
     readings = np.random.default_rng(5).standard_normal((40, 12))
     return Empirical(np.cov(readings.T))
+
+
+SEASON = PeriodicTime(6.5, 0.9, harmonics=2)
+TEMPORAL = {
+    "static": StaticTime(),
+    "markov": MarkovTime(0.04),
+    "matern32": Matern32Time(7.0),
+    "matern52": Matern52Time(11.0),
+    "wiener": WienerTime(0.1),
+    "periodic": SEASON,
+    "quasi-periodic": QuasiPeriodicTime(5.3, 0.7, harmonics=2, epsilon=0.03),
+    "sum": TemporalSum((SEASON, MarkovTime(0.2)), (0.8, 0.4)),
+    "product": TemporalProduct((Matern32Time(15.0), SEASON)),
+    "mixed": TemporalSum(
+        (TemporalProduct((WienerTime(0.05), SEASON)), Matern52Time(4.0)), (0.5, 1)
+    ),
+    # One kernel in time for each term in space, of which the second is a constant.
+    "common shift": TermsInTime((Matern32Time(25.0), MarkovTime(0.3))),
+    "walking shift": TermsInTime((SEASON, WienerTime(0.1))),
+}
+
+
+@pytest.fixture(params=[name for name in TEMPORAL if "shift" not in name])
+def temporal(request):
+    """A kernel in time: each of those without terms, or those that a test names."""
+    return TEMPORAL[request.param]
 
 
 WORLDS = {
