@@ -180,7 +180,8 @@ def draw_profiles(
     for label, (share, *ends) in shares.items():
         axes.plot(x, share, label=legible(label), **styles[label])
         if ends:
-            band(axes, np.asarray(x), *map(np.asarray, ends), styles[label]["color"])
+            low, high = map(np.asarray, ends)
+            band(axes, np.asarray(x), low, high, styles[label]["color"])
     axes.set(**words, ylim=(0.0, 1.02))
 
 
