@@ -172,7 +172,7 @@ def band(axes: "Axes", x: Array, low: Array, high: Array, color: str, **looks: A
 def draw_profiles(
     axes: "Axes",
     x: Array | Sequence[float],
-    shares: Mapping[str, Sequence[Any]],
+    shares: Mapping[str, Any],
     styles: Mapping[str, Settings],
     **words: str,
 ) -> None:
