@@ -281,7 +281,7 @@ def constant() -> dict[str, Any]:
     made = Runs(arms).each("ucb", _drawn(arms, TRIALS), budgets, 100, 2)
     found = _of(lambda run: float(run.regret[7500:].mean()))(made)
     idle = (found == 0.0).mean(axis=0) > 0.5
-    return {"regret": found[:, ~idle], "epsilon": np.array(epsilons)[~idle], "left out": idle}
+    return {"regret": found[:, ~idle], "epsilon": np.array(epsilons)[~idle]}
 
 
 def epsilons(rule: str) -> dict[str, Any]:
@@ -318,8 +318,6 @@ def domains(epsilon: float, horizon: int) -> dict[str, Any]:
             kept, rounds = _settling([run(seed=10 * i + j) for i in range(TRIALS)])
             slope = np.polyfit(np.log(rounds), np.log(kept.mean(axis=0)), 1)[0]
             final[:, j] = kept[:, -1] if slope < 0.1 else np.nan
-            found[f"slope {rule} {length:g}"] = [slope]
-            found[f"raw {rule} {length:g}"] = kept[:, -1]
         found[f"order {rule}"], found[f"order {rule} at 20"] = final, final[:, 1]
     return found
 
@@ -379,18 +377,16 @@ def clock(epsilon: float, horizon: int = 200, trials: int = 5) -> dict[str, Any]
         timed = partial(_timed, arms, _values(name, arms), initial, epsilon, horizon)
         for rule in RULES:
             made = {k: [timed(rule, k, i) for i in range(trials)] for k in KINDS}
-            seconds = {k: np.array([times[-1] for times, _, _ in m]) for k, m in made.items()}
+            seconds = {k: np.array([times[-1] for times, *_ in m]) for k, m in made.items()}
             for a, b in RATIOS:
                 found[f"{a}/{b} {name} {rule}"] = seconds[a] / seconds[b]
             for kind, runs in made.items():
                 found[f"seconds {name} {rule} {kind}"] = seconds[kind]
-                found[f"order {name} {rule} {kind}"] = np.array([order for _, _, order in runs])
-                ends = seconds["compressed"].tolist()
+                found[f"order {name} {rule} {kind}"] = np.array([order for *_, order in runs])
                 for part in (0.25, 0.5, 1.0):
-                    reached = [
-                        _reached(*r[:2], part * end) for r, end in zip(runs, ends, strict=True)
-                    ]
-                    found[f"regret {name} {rule} {part:g} {kind}"] = np.array(reached)
+                    ends = zip(runs, part * seconds["compressed"], strict=True)
+                    reached = np.array([_reached(*run[:2], end) for run, end in ends])
+                    found[f"regret {name} {rule} {part:g} {kind}"] = reached
     return found
 
 

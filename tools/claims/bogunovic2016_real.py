@@ -177,9 +177,8 @@ def traffic() -> Arrays:
     whole = {key: np.array([found[key] for found in draws]) for key in draws[0]}
     by_day = {key: values for key, values in whole.items() if key.startswith("day")}
     found = {key: values for key, values in whole.items() if key not in by_day}
-    tv, gp_ucb = found["tv-gp-ucb"], found["gp-ucb"]
-    found["gp-ucb less tv-gp-ucb"] = gp_ucb - tv
-    found["tv-gp-ucb to random"] = log_ratio(tv, found["random"])
+    gp_ucb = found["gp-ucb"]
+    found["tv-gp-ucb to random"] = log_ratio(found["tv-gp-ucb"], found["random"])
     for n in BLOCKS:
         lead = found[f"r-gp-ucb {n}"] - gp_ucb
         halves = [part.mean() + 2.0 * sem(part) for part in (lead[::2], lead[1::2])]

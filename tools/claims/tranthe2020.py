@@ -191,8 +191,7 @@ def bound_by_alpha() -> dict[str, Array]:
     """Theorem 1 and Proposition 4 as printed, at every integer alpha from 0 to 2 (D - d).
 
     "violations ...": how often the part that depends on alpha grows below D - d - 1, is larger
-    there than one before, or is not constant from there on. "lowest ...": the alpha with the
-    smallest bound.
+    there than one before, or is not constant from there on.
     """
     found = {}
     for (dim, d), horizon in itertools.product(SIZES, (200, 1000, 10**6)):
@@ -208,7 +207,6 @@ def bound_by_alpha() -> dict[str, Array]:
             wrong += np.count_nonzero(np.abs(steps[n - 1 : last]) > 1e-9 * values[n - 1])
             cell = f"{name} D={dim} d={d} T={horizon}"
             found[f"violations {cell}"] = np.array([float(wrong)])
-            found[f"lowest {cell}"] = np.array([float(values.argmin())])
     return found
 
 
@@ -216,8 +214,7 @@ def bounds_compared() -> dict[str, Array]:
     """Proposition 4, corrected, at alpha = D - d - 1 against GP-UCB's bound for compact sets.
 
     "whole ...": the ratio of the bounds. "root d/D ..." and "root 1/D ...": the ratio of their
-    leading terms over sqrt(d/D) and over 1/sqrt(D). "from ...": the smallest T up to 10^5 from
-    which the bound is below GP-UCB's; infinite if there is none.
+    leading terms over sqrt(d/D) and over 1/sqrt(D).
     """
     found = {}
     gains = {dim: _gain(dim) for dim in (20, 50, 100)}
@@ -228,9 +225,6 @@ def bounds_compared() -> dict[str, Array]:
         theirs = _of_gp_ucb(gain, dim, b)
         widths = theory.beta_subspaces(rounds, dim, d, DELTA, TAIL, b)
         leading = np.sqrt(widths / theory.beta_continuous(rounds, dim, DELTA, TAIL, b, 2.0))
-        above = np.flatnonzero(ours >= theirs)
-        first = 1.0 if not len(above) else float(above[-1] + 2)
-        found[f"from D={dim} d={d}"] = np.array([first if first <= len(gain) else np.inf])
         for horizon in (200, 1000, 10**5):
             cell, at = f"D={dim} d={d} T={horizon}", slice(horizon - 1, horizon)
             found[f"whole {cell}"] = ours[at] / theirs[at]
