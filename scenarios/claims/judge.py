@@ -22,7 +22,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims import yardsticks
 from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading, Rule
-from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED
+from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, OUTCOMES, PART, UNDECIDED
 from gpbandits_env.scenarios.results.evidence import Evidence, by_unit, load
 from gpbandits_env.scenarios.scenario import words
 
@@ -85,10 +85,12 @@ def judge(claim: Claim, reading: Reading | None = None, evidence: Loader = load)
         return None
     counted = [j for j in judged if not j.check.reported and not j.check.only_limits]
     outcomes = Counter(outcome for j in counted for outcome in j.outcomes)
-    rule = _shares(claim.rule) if claim.rule else RULES.get(claim.id.partition("/")[0], _parts_rule)
-    verdict = rule(outcomes) if outcomes.total() else VERDICTS[3]
+    paper, outcome = claim.id.partition("/")[0], UNDECIDED
+    if outcomes:
+        outcome = _one(outcomes, claim.rule) if claim.rule else by_paper(paper, outcomes)
     limited = any(FAILS in j.outcomes for j in judged if j.check.only_limits)
-    return Verdict(VERDICTS[1] if limited and verdict == HOLDS else verdict, judged)
+    outcome = PART if limited and outcome == HOLDS else outcome
+    return Verdict(VERDICTS[OUTCOMES.index(outcome)], judged)
 
 
 def not_run(reading: Reading, claim: Claim, evidence: Loader = load) -> list[str]:
@@ -248,47 +250,20 @@ def _one(found: Counter[str], rule: Rule) -> str:
     return UNDECIDED if found[UNDECIDED] > total / 2 else PART
 
 
-def _shares(rule: Rule) -> Callable[[Counter[str]], str]:
-    """The rule of a claim that has one of its own."""
-    names = {HOLDS: VERDICTS[0], PART: VERDICTS[1], FAILS: VERDICTS[2], UNDECIDED: VERDICTS[3]}
-    return lambda found: names[_one(found, rule)]
-
-
-def _parts_rule(found: Counter[str]) -> str:
-    if found[UNDECIDED] == found.total():
-        return VERDICTS[3]
-    if found[HOLDS] == found.total():
-        return VERDICTS[0]
-    return VERDICTS[2] if found[FAILS] and not found[HOLDS] and not found[PART] else VERDICTS[1]
-
-
-def _bedi2022(found: Counter[str]) -> str:
-    half = found.total() / 2
-    if found[HOLDS] >= half:
-        return VERDICTS[0] if found[HOLDS] == found.total() else VERDICTS[1]
-    return VERDICTS[2] if found[FAILS] > half else VERDICTS[3]
-
-
-def _tranthe2020(found: Counter[str]) -> str:
-    half = found.total() / 2
-    if found[HOLDS] >= 0.9 * found.total() and not found[FAILS]:
-        return VERDICTS[0]
-    if found[FAILS] >= half:
-        return VERDICTS[2]
-    return VERDICTS[3] if found[UNDECIDED] > half else VERDICTS[1]
-
-
-def _ren2024(found: Counter[str]) -> str:
-    if found[UNDECIDED] > found.total() / 2:
-        return VERDICTS[3]
-    if found[FAILS] >= max(found[HOLDS], 1):
-        return VERDICTS[2]
-    return VERDICTS[0] if found[HOLDS] == found.total() else VERDICTS[1]
-
-
-# The rule of a paper whose main reading states another than `_parts_rule`.
-RULES: dict[str, Callable[[Counter[str]], str]] = {
-    "bedi2022": _bedi2022,
-    "tranthe2020": _tranthe2020,
-    "ren2024": _ren2024,
-}
+def by_paper(paper: str, found: Counter[str]) -> str:
+    """The outcome of a claim: the first that is so by the rule of its paper's main reading."""
+    n, (holds, part, fails, undecided) = found.total(), (found[each] for each in OUTCOMES)
+    rules = {
+        "bedi2022": ((HOLDS, holds == n), (PART, 2 * holds >= n), (FAILS, 2 * fails > n)),
+        "tranthe2020": (
+            *((HOLDS, holds >= 0.9 * n and not fails), (FAILS, 2 * fails >= n)),
+            *((UNDECIDED, 2 * undecided > n), (PART, True)),
+        ),
+        "ren2024": (
+            *((UNDECIDED, 2 * undecided > n), (FAILS, fails >= max(holds, 1))),
+            *((HOLDS, holds == n), (PART, True)),
+        ),
+    }
+    failed = bool(fails) and not holds and not part
+    usual = ((UNDECIDED, undecided == n), (HOLDS, holds == n), (FAILS, failed), (PART, True))
+    return next((outcome for outcome, is_so in rules.get(paper, usual) if is_so), UNDECIDED)
