@@ -99,15 +99,8 @@ OTHER_SUFFIXES = (".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".web
 # Letters that the first font does not have are taken from the next that is installed.
 LATIN = "DejaVu Sans"
 EAST_ASIAN = (
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Source Han Sans SC",
-    "PingFang SC",
-    "Hiragino Sans",
-    "Microsoft YaHei",
-    "Yu Gothic",
-    "Malgun Gothic",
-    "WenQuanYi Zen Hei",
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "PingFang SC", "Hiragino Sans"),
+    *("Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "WenQuanYi Zen Hei"),
 )
 SETTINGS: dict[Any, Any] = {
     "font.size": 10,

@@ -5,7 +5,7 @@ import gzip
 import re
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -99,13 +99,7 @@ class Readings:
             InvalidInput: a column does not exist or is given twice, or it is not a list.
             UnknownName: there is no column of that name.
         """
-        last = self.values.shape[1] - 1
-        found = [
-            place_of(column, self.names)
-            if isinstance(column, str)
-            else whole(column, "a column", 0, last)
-            for column in listed(columns, "columns")
-        ]
+        found = _places(listed(columns, "columns"), self.names, self.values.shape[1])
         if len(set(found)) < len(found):
             raise InvalidInput(f"columns must not contain a column twice, got {shown(columns)}")
         return found
@@ -180,6 +174,13 @@ def place_of(name: str, names: Sequence[str]) -> int:
     if names.count(name) > 1:
         raise InvalidInput(f"{names.count(name)} columns are named {name!r}: rename them")
     return names.index(name)
+
+
+def _places(columns: Iterable[Any], names: Sequence[str], count: int) -> list[int]:
+    return [
+        place_of(c, names) if isinstance(c, str) else whole(c, "a column", 0, count - 1)
+        for c in columns
+    ]
 
 
 def read_table(
@@ -375,12 +376,7 @@ class _Text:
     def _places(self, columns: object, count: int) -> list[int]:
         """The indices of columns of the file that are given by name or number, one or several."""
         given = [columns] if isinstance(columns, (str, int)) else listed(columns, "columns")
-        return [
-            place_of(each, self.names)
-            if isinstance(each, str)
-            else whole(each, "a column", 0, count - 1)
-            for each in given
-        ]
+        return _places(given, self.names, count)
 
     def _times_in(self, cells: Any, columns: TimeColumns) -> Times | None:
         """The times of the rows, whose columns are taken out of the table; None without any."""

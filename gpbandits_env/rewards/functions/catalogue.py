@@ -64,14 +64,7 @@ class TestFunction:
 
 TEST_FUNCTIONS: dict[str, TestFunction] = {
     "example": TestFunction(
-        f.example,
-        -10.0,
-        10.0,
-        f.BEST_EXAMPLE,
-        f.MOST_EXAMPLE,
-        f.least_example,
-        dim=1,
-        everywhere=False,
+        f.example, -10.0, 10.0, f.BEST_EXAMPLE, f.MOST_EXAMPLE, f.least_example, 1, False
     ),
     "rosenbrock": TestFunction(
         f.rosenbrock, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, f.least_rosenbrock, dim=2
