@@ -44,7 +44,7 @@ class Refit(Part):
     Attributes:
         learned: one dict per fit: round, observations, lengthscale (a number or a list; for kernels
             without one, their parameters by name), variance, noise_var, mean, log_likelihood, and
-            epsilon or the parameters of the temporal kernel if they are learned.
+            epsilon or the parameters of the temporal kernel ("temporal.NAME") if they are learned.
         model: the model in use.
         winsorizer: how rewards are drawn in; None if they are not, or before the first fit.
     Raises:
@@ -171,7 +171,7 @@ class Refit(Part):
         self.winsorizer = found.winsorizer
         in_time: Plain = {"epsilon": model.epsilon} if learning.drifts else {}
         if model.temporal is not None and learning.learns_time:
-            in_time = dict(model.temporal.parameters())
+            in_time = {f"temporal.{name}": v for name, v in model.temporal.parameters().items()}
         self.learned.append(
             {"round": now, "observations": len(rewards)}
             | _numbers(model.kernel)

@@ -109,6 +109,12 @@ def _use(found: Diagnosis, unit: str) -> list[str]:
     """The lines to type for the recommended model: in rounds, and in units of time."""
     (model,) = (m for m in found.models if m.name == found.recommended)
     settings = _short(model.settings)
+    if "kernel" in settings:  # it has the covariance of all arms
+        return [
+            "where a round is a row (Replay-v0), in Python:",
+            "  found = diagnose(values)  # of gpbandits_env.gp.learning",
+            '  agents.make("gp-ucb", env, **found.models[-1].settings)',
+        ]
     agent = AGENT_FOR.get(next(iter(settings), ""), "gp-ucb")
     given = "".join(f", {key}={value!r}" for key, value in settings.items())
     lines = [

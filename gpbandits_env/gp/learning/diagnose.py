@@ -1,4 +1,4 @@
-"""Do these data drift? Static, resetting, drifting, smooth, periodic and seasonal models.
+"""Do these data drift? Static, resetting, drifting, smooth, seasonal and shifting models.
 
 The first part of the readings determines the means and covariance of the arms, the noise, epsilon,
 the temporal kernels and the block length of the resetting model. On the rest, every model predicts
@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from gpbandits_env.arrays import LARGEST, Array, Plain, finite_array, numbers, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.kernels import Empirical
+from gpbandits_env.gp.kernels import ConstantKernel, Empirical, Sum
 from gpbandits_env.gp.learning.data import Series
 from gpbandits_env.gp.learning.fit import usual_gap
 from gpbandits_env.gp.learning.priors import MOST_EPSILON
@@ -29,6 +29,7 @@ from gpbandits_env.gp.temporal import (
     PeriodicTime,
     TemporalKernel,
     TemporalSum,
+    TermsInTime,
     epsilon_per,
 )
 
@@ -41,6 +42,9 @@ MOST_FREQUENCIES = 2000
 LEAST_NOISE = 0.05
 # The parameters that are not learned, and the steps of a search.
 FIXED, ITERATIONS = {"periodic": "lengthscale", "seasonal": "kernels.0.lengthscale"}, 15
+# A shift of all arms is recommended unless another model predicts single readings, which a shift
+# hardly improves, better by this per reading.
+CLEAR = 0.05
 EQUALLY_COMPLEX = {"drifting", "smooth"}
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 
@@ -50,15 +54,17 @@ class ModelScore:
     """How well one model predicts the readings that it was not trained on.
 
     Attributes:
-        name: "static", "resetting", "drifting", "smooth" (Matern 3/2 in time), "periodic" or
-            "seasonal" (the sum of a periodic and a Markov part).
+        name: "static", "resetting", "drifting", "smooth" (Matern 3/2 in time), "periodic",
+            "seasonal" (the sum of a periodic and a Markov part), or, if it is found, "shifting" (a
+            drift, and beside it a shift that all arms share, with a drift of its own).
         epsilon: the drift that the model assumes, per unit of time.
         block: the number of rows after which the model resets; None for never.
         log_score: the mean predictive log density of a reading, in nats; larger is better.
         coverage: the fraction of readings inside the 95% predictive band.
         temporal: the temporal kernel as a dict in units of time, if the model has one.
         settings: the settings of an agent that assumes this model where every row is a round, e.g.
-            ``{"epsilon": 0.03}``. With time stamps, use ``epsilon`` and ``temporal`` instead.
+            ``{"epsilon": 0.03}``. With time stamps, use ``epsilon`` and ``temporal`` instead. Those
+            of "shifting" also have a kernel, which is a sum.
     """
 
     name: str
@@ -167,6 +173,8 @@ def diagnose(
     best_block = max(BLOCKS, key=lambda n: _score(static, *past, n)[0].mean())
     models = {"static": static, "resetting": static, "drifting": found}
     models |= _in_time(found, train, learn)
+    if shifting := _shifting(found, train[0], learn):
+        models["shifting"], gain = shifting
     blocks = dict.fromkeys(models) | {"resetting": best_block}
     scores = {name: _score(model, *future, blocks[name]) for name, model in models.items()}
     judged = tuple(
@@ -181,7 +189,13 @@ def diagnose(
         )
         for name, (logs, inside) in scores.items()
     )
-    name, reason = _recommend({name: logs for name, (logs, _) in scores.items()})
+    name, reason = _recommend({n: logs for n, (logs, _) in scores.items() if n != "shifting"})
+    if shifting and (scores[name][0] - scores["shifting"][0]).mean() < CLEAR:
+        name = "shifting"
+        reason = (
+            "the mean of all arms drifts at another rate than the differences between them, a gain "
+            f"of {gain:.3g} nats on the training rows after the penalty for two more parameters"
+        )
     low, high = (e if e >= MOST_EPSILON else epsilon_per(1.0 / unit, e) for e in interval)
     return Diagnosis(
         epsilon_per(1.0 / unit, found.epsilon),
@@ -275,10 +289,54 @@ def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dic
     return found
 
 
+def _shifting(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model, float] | None:
+    """The drifting model with a shift of all arms beside it, and what it gains; None if little.
+
+    The shift is what the mean of the arms does, and the rest is orthogonal to it, so that each is
+    fitted alone, with a variance and a rate: the covariance between the two is left out. The gain
+    is in log likelihood over the best common variance and rate, less the penalty of two further
+    parameters in the Bayesian information criterion.
+    """
+    n = rows.values.shape[1]
+    basis = np.linalg.qr(np.hstack([np.ones((n, 1)), np.eye(n)]))[0][:, :n]
+    spread = basis.T @ model.kernel(np.arange(float(n))[:, None]) @ basis
+    values = (rows.values - model.prior_mean) @ basis
+    spread.flat[:: n + 1] += LEAST_RATE * np.trace(spread) / n
+    rate = min(max(model.epsilon, LEAST_RATE), MOST_RATE)
+    start = TemporalSum((MarkovTime(rate),), (1.0,))
+    words = [f"temporal.{name}" for name in start.parameters()]
+    noise, more = model.noise_var, [word for word in learn if word == "noise_var"]
+    if more:
+        noise = max(noise, LEAST_NOISE * float(rows.values.var(axis=0).mean()))
+    scaled, in_time, gain = np.zeros((n, n)), list[TemporalKernel](), 0.0
+    for part in (slice(1, n), slice(0, 1)) if n > 1 else ():
+        guess = Model(Empirical(spread[part, part]), noise, temporal=start)
+        search = TimeFit(guess, [Series(values[:, part], rows.times)], words + more)
+        found, value = search.best(ITERATIONS)
+        assert isinstance(found.temporal, TemporalSum)
+        noise, more, gain = found.noise_var, [], gain + value
+        scaled[part, part] = found.temporal.weights[0] * spread[part, part]
+        in_time += found.temporal.kernels
+    if not in_time:
+        return None
+    # The best common rate is searched from either.
+    guesses = [Model(Empirical(scaled), noise, temporal=TemporalSum((k,), (1.0,))) for k in in_time]
+    all_of_them = [Series(values, rows.times)]
+    gain -= max(TimeFit(guess, all_of_them, words).best(ITERATIONS)[1] for guess in guesses)
+    gain -= float(np.log(len(values)))
+    if gain <= 0.0:
+        return None
+    apart = basis[:, 1:] @ scaled[1:, 1:] @ basis[:, 1:].T
+    shared = ConstantKernel(max(scaled.item(0), np.finfo(float).tiny) / n)
+    kernel = Sum((Empirical(0.5 * (apart + apart.T)), shared))
+    return Model(kernel, noise, model.prior_mean, temporal=TermsInTime(tuple(in_time))), gain
+
+
 def _settings(name: str, model: Model, block: int | None) -> Plain:
     """What an agent needs to assume a model of rows that are one unit of time apart."""
     if model.temporal is not None:
-        return {"temporal": _temporal(name, model.temporal, 1.0)}
+        own = {"kernel": model.kernel.to_dict()} if len(model.temporal.parts) > 1 else {}
+        return {"temporal": _temporal(name, model.temporal, 1.0)} | own
     if block is not None:
         return {"reset_every": block}
     return {"epsilon": model.epsilon} if model.epsilon else {}

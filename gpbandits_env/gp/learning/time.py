@@ -109,7 +109,8 @@ class TimeFit:
     def __init__(self, model: Model, data: Sequence[Series], learn: Collection[str]) -> None:
         if model.temporal is not None and len(model.temporal.parts) > 1:
             raise InvalidInput(
-                "the temporal kernel 'terms' is learned from Observations, not series"
+                "the temporal kernel 'terms' cannot be learned from Series: give the readings as "
+                "Observations(points, values, times), one for each reading"
             )
         if model.temporal is None or model.noise_var <= 0.0:
             raise InvalidInput(

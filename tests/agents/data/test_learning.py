@@ -197,6 +197,18 @@ def test_the_oldest_observations_are_left_out():
     assert max(record["observations"] for record in refit.learned) == 12
 
 
+def test_the_record_has_the_lengthscales_in_space_and_in_time():
+    learn = {"what": ["lengthscale", "temporal"], "every": 8, "first": 8}
+    given = {"temporal": {"type": "matern32", "lengthscale": 6.0}, "learn": learn}
+    problem = Problem(Arms.grid(9), SquaredExponential(0.3), noise_var=0.05)
+    agent = agents.make("gp-ucb", problem, seed=0, **given)
+    for arm in range(8):
+        agent.tell([arm], [np.sin(arm)])
+    (record,), posterior = agent.learned, agent.posterior
+    assert record["lengthscale"] == posterior.kernel.lengthscale != 0.3
+    assert record["temporal.lengthscale"] == posterior.temporal.lengthscale
+
+
 def test_time_before_the_first_observation_counts_in_a_fit():
     arms, kernel = Arms.grid(9), SquaredExponential(0.3)
     learn = {"what": ["temporal"], "every": 8, "first": 8}
@@ -207,7 +219,7 @@ def test_time_before_the_first_observation_counts_in_a_fit():
     for arm, reward in zip(played, rewards, strict=True):
         agent.tell([arm], [reward])
     (record,), times = agent.learned, 100.0 + np.arange(8)
-    in_time = 1.0 + record["rate"] * np.minimum.outer(times, times)
+    in_time = 1.0 + record["temporal.rate"] * np.minimum.outer(times, times)
     covariance = kernel(arms.coordinates[played]) * in_time + 0.05 * np.eye(8)
     expected = multivariate_normal(np.zeros(8), covariance).logpdf(rewards)
     expected += 8.0 * np.log(np.sqrt(np.mean(rewards**2)))  # that of the standardized rewards

@@ -12,10 +12,13 @@ from click.testing import CliRunner
 from scipy.stats import norm
 
 from gpbandits_env import agents
+from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Empirical
 from gpbandits_env.gp.learning import Diagnosis, diagnose
 from gpbandits_env.gp.learning.diagnose import ModelScore, _recommend
 from gpbandits_env.gp.temporal import temporal_from_dict
+from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.cli import main
 
 ARMS = np.linspace(0, 1, 8)
@@ -107,6 +110,36 @@ def test_the_kind_of_variation_is_recognized_in_most_series(kind):
     right = sum(name == ("smooth" if kind == "smoother" else kind) for name in found)
     print(kind, right, sorted(found))
     assert right >= 14
+
+
+def shifted(seed, epsilon=0.3):
+    """A slow function and a shift of all arms of the same variance that drifts fast."""
+    rng, shift, rows = np.random.default_rng(1000 + seed), 0.0, readings(300, markov(0.01), seed)
+    for row in rows:
+        row += shift
+        shift = np.sqrt(1 - epsilon) * shift + np.sqrt(epsilon) * rng.standard_normal()
+    return rows
+
+
+def test_a_shift_of_all_arms_is_found():
+    found = diagnose(shifted(0))
+    assert found.recommended == "shifting"
+    model = score(found, "shifting")
+    slow, fast = model.temporal["kernels"]
+    assert slow["epsilon"] < 0.1 < fast["epsilon"] < 0.6
+    assert model.settings["temporal"] == model.temporal
+    problem = Problem(Arms(np.arange(8.0)), Empirical(K), NOISE)
+    agent = agents.make("gp-ucb", problem, seed=0, **json.loads(json.dumps(model.settings)))
+    agent.tell([3], [0.5])
+    assert agent.posterior.temporal.to_dict() == model.temporal
+
+
+@pytest.mark.slow
+def test_a_shift_of_all_arms_is_found_in_most_series_and_not_where_there_is_none():
+    found = [diagnose(shifted(seed)).recommended for seed in range(20)]
+    assert found.count("shifting") >= 18
+    none = [diagnose(readings(300, markov(0.05), seed)).recommended for seed in range(20)]
+    assert none.count("shifting") <= 2
 
 
 @pytest.mark.slow
