@@ -1,6 +1,7 @@
 """A Gaussian-process posterior on a finite set of arms, updated one observation at a time."""
 
 import math
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -180,9 +181,7 @@ class ArmPosterior(Posterior):
     def drift(self, epsilon: float, dt: float) -> None:
         if self._moving is not None:
             self._follow_growth(dt)
-            moments = self._moving.evolve(epsilon, dt)
-            np.add(self.prior_mean, moments[0], out=self._mean)
-            np.maximum(moments[1], 0.0, out=self._var)
+            self._take(self._moving.evolve(epsilon, dt))
             return
         rho, kept, kept_var, new_var = _decays(epsilon, dt, self._level)
         if rho == 1.0 or self.size == 0:
@@ -216,6 +215,35 @@ class ArmPosterior(Posterior):
         else:
             with OneThread():
                 self._learn_one(points.item(), rewards.item())
+
+    def replay(self, log: Iterable[tuple[IntArray, Array, float]], epsilon: float = 0.0) -> None:
+        """See `Posterior`; temporal states are conditioned on few data of all times at once."""
+        parts, moving = list(log), self._moving
+        count = sum(len(rewards) for _, rewards, _ in parts)
+        few = moving is not None and moving.temporal.stationary and 1 < count <= moving.width
+        if self.size or epsilon or not few or not self._learn_all(parts):
+            super().replay(parts, epsilon)
+
+    def _learn_all(self, parts: Sequence[tuple[IntArray, Array, float]]) -> bool:
+        """Condition temporal states without data on a log at once; False if rounding forbids it."""
+        self.rollback()
+        inside, (points, rewards, passed) = self._moving, zip(*parts, strict=True)
+        assert inside is not None
+        arms, noise = np.concatenate(points), self._noise
+        clocks = inside.clock + np.cumsum([0.0, *passed])
+        times = np.repeat(clocks[:-1], [len(own) for own in rewards])
+        gaps = np.concatenate(rewards) - np.asarray(self.prior_mean)[arms]
+        with OneThread():
+            try:
+                totals = inside.learn_all(arms, gaps, times, clocks.item(-1), noise)
+            except np.linalg.LinAlgError:
+                return False
+            self._take(inside.refreshed())
+        np.add.at(self._counts, arms, 1.0)
+        self.size, self.jitter = len(arms), max(self.jitter, self._added)
+        for before in (totals - noise).tolist():
+            self.information_gain += observed_gain(before, self.noise_var)
+        return True
 
     def _learn_blocks(self, points: IntArray, rewards: Array, noise_var: Array | None) -> None:
         """Condition on observations block by block, with a noise variance for each or NaN."""
@@ -296,10 +324,13 @@ class ArmPosterior(Posterior):
             np.maximum(var, 0.0, out=self._var)
         if self._since_refresh >= REFRESH_EVERY:
             self._since_refresh = 0
-            fresh = self._representation.refreshed()
-            if fresh is not None:
-                np.add(self.prior_mean, fresh[0], out=self._mean)
-                np.maximum(fresh[1], 0.0, out=self._var)
+            self._take(self._representation.refreshed())
+
+    def _take(self, moments: tuple[Array, Array] | None) -> None:
+        """Use a mean minus the prior mean, and a variance, that were computed anew."""
+        if moments is not None:
+            np.add(self.prior_mean, moments[0], out=self._mean)
+            np.maximum(moments[1], 0.0, out=self._var)
 
     def _make_views(self) -> None:
         self.mean, self.var = frozen(self._mean[:]), frozen(self._var[:])

@@ -126,6 +126,43 @@ class TemporalStates(Representation):
             self._look()
             return self._moments()
 
+    def learn_all(
+        self, arms: IntArray, gaps: Array, times: Array, now: float, noise: float
+    ) -> Array:
+        """Condition the prior of a stationary kernel on data of all times, O(k (n r)^2 + k^3).
+
+        Args:
+            arms: (k,) the arms.
+            gaps: (k,) the rewards minus the prior mean.
+            times: (k,) their times, at most ``now``, to which time passes.
+            now: the clock afterwards.
+            noise: the variance of the noise.
+        Returns:
+            The variances of the rewards given those before, (k,).
+        Raises:
+            LinAlgError: rounding exceeds the noise; nothing has changed.
+        """
+        features, cross = self.factor.rows(arms), np.empty((len(arms), self.width))
+        gram, first = noise * np.eye(len(arms)), 0
+        stamps, which = np.unique(times, return_inverse=True)
+        for part in self._parts:
+            law, own = part.temporal, features[:, first : (first := first + part.rank)]
+            each = [
+                law.transition(now - t) @ law.covariance(t) @ law.row(t) for t in stamps.tolist()
+            ]
+            states = np.array(each)[which]
+            cross[:, part.own] = np.einsum("kp,kr->kpr", states, own).reshape(len(arms), -1)
+            gram += own @ own.T * law(times, times)
+        lower = np.linalg.cholesky(gram)
+        white = np.linalg.inv(lower)
+        rows = white @ cross
+        self.clear()
+        self.clock = now
+        self._states[:] = (white @ gaps) @ rows
+        self._state_covariance -= rows.T @ rows
+        self._look()
+        return np.asarray(lower.diagonal() ** 2)
+
     def settle(self) -> Array | None:
         if self.count >= self.due:
             self._fold()

@@ -291,3 +291,23 @@ def test_arms_that_never_varied_stay_at_their_mean():
     posterior.advance(0.1, 2.0)
     assert posterior.mean.tolist() == posterior.var.tolist() == [0.0, 0.0]
     assert not posterior.sample(np.random.default_rng(0), 3).any()
+
+
+def test_a_log_is_learned_at_once(temporal):
+    """After some time without data; the information is that of one observation after another."""
+    rng, both, (slow, _) = np.random.default_rng(1), pair("grid", temporal), pair("grid", temporal)
+    gaps = [(1, 1.0), (3, 0.0), (2, 0.4), (1, 0.0), (4, 9.0), (2, 0.3)]
+    log = [(rng.integers(30, size=k), rng.standard_normal(k), dt) for k, dt in gaps]
+    for one in (*both, slow):
+        one.advance(0.0, 2.5)
+    both[0].replay(log)
+    for points, rewards, dt in log:
+        for one in (both[1], slow):
+            one.condition(points, rewards)
+            one.advance(0.0, dt)
+    assert_equal(*both)
+    assert both[0].information_gain == pytest.approx(slow.information_gain)
+    assert both[0].size == 13
+    np.testing.assert_array_equal(both[0].observed, slow.observed)
+    play(rng, both, 8)
+    assert_equal(*both)
