@@ -34,6 +34,8 @@ MOST = 10**15
 # Values that differ by less than this part of their size are tied. Processors round differently:
 # means and variances agree to about 1e-12, and the terms that cancel in a score magnify that.
 TIE = 1e-9
+# If at most this part of many values is asked for in order, the others are not sorted.
+FEW = 4
 # A tolerance of 0 cannot divide.
 SMALLEST = float(np.finfo(float).tiny)
 
@@ -100,7 +102,9 @@ def leading(values: Array, size: float | Array | None = None) -> IntArray:
     return np.asarray((values >= least[..., None]).argmax(axis=-1))
 
 
-def descending(values: Array, size: float | Array | None = None) -> IntArray:
+def descending(
+    values: Array, size: float | Array | None = None, most: int | None = None
+) -> IntArray:
     """The indices along the last axis from the largest value down, those of ties in their order.
 
     Values are tied if the same number of whole tolerances lies between them and the largest.
@@ -108,13 +112,22 @@ def descending(values: Array, size: float | Array | None = None) -> IntArray:
     Args:
         values: (..., n) without NaN.
         size: see `leading`.
+        most: if given, only so many of the first ones; a few of many take less time.
     """
     tolerance = np.asarray(TIE * (_size(values) if size is None else size))[..., None]
     top = values.max(axis=-1, keepdims=True, initial=-np.inf)
     below = np.subtract(top, values, out=np.zeros_like(values), where=values < top)
     with np.errstate(over="ignore"):
         steps = np.floor(below / np.maximum(tolerance, SMALLEST))
-    return np.argsort(steps, axis=-1, kind="stable")
+    if not most or FEW * most > values.shape[-1]:
+        return np.argsort(steps, axis=-1, kind="stable")[..., :most]
+    last = np.partition(steps, most - 1, axis=-1)[..., most - 1 : most]
+    rows = zip(steps.reshape(-1, values.shape[-1]), last.ravel(), strict=True)
+    top = [
+        (kept := np.flatnonzero(row <= end))[np.argsort(row[kept], kind="stable")[:most]]
+        for row, end in rows
+    ]
+    return np.array(top).reshape(*values.shape[:-1], most)
 
 
 def _size(values: Array) -> Array:

@@ -149,6 +149,16 @@ def test_the_order_of_no_values_and_of_values_without_a_size():
     assert leading(np.full(3, -np.inf)) == 0
 
 
+@pytest.mark.parametrize("most", [0, 1, 7, 24, 60, 100, 200])
+def test_the_first_ones_of_many_are_those_of_all(most):
+    rng = np.random.default_rng(most)
+    values = np.round(rng.standard_normal((3, 100)), 1) + 1e-13 * rng.standard_normal((3, 100))
+    values[1, ::2] = -np.inf
+    every = descending(values)
+    np.testing.assert_array_equal(descending(values, most=most), every[:, :most])
+    np.testing.assert_array_equal(descending(values[0], most=most), every[0, :most])
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
 def test_the_leading_value_is_the_first_in_descending_order(values):
     values = np.array(values)

@@ -81,7 +81,7 @@ def best_observed(posterior: BoxPosterior) -> Array:
     observed, mean = posterior.observed, posterior.mean_at_observed()
     if not len(observed):
         return observed
-    order = descending(mean)[: 4 * BEST_OBSERVED]
+    order = descending(mean, most=4 * BEST_OBSERVED)
     _, first = np.unique(observed[order], axis=0, return_index=True)
     return observed[order[np.sort(first)[:BEST_OBSERVED]]]
 
@@ -97,7 +97,7 @@ def distinct(
     """
     s, n = scores.shape
     pool = min(n, POOL * count)
-    ranked = descending(scores, size)[:, :pool]
+    ranked = descending(scores, size, pool)
     unit = points[ranked] / (box.high - box.low)
     rank = np.tile(np.arange(pool), (s, 1))
     own, picked = np.arange(s), np.empty((s, count), dtype=np.int64)

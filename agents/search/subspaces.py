@@ -162,7 +162,7 @@ class SubspaceSearch(Search):
         more_rows = np.repeat(leaders, each)
         more = self._points_of_round(2, len(leaders), each).reshape(len(more_rows), -1)
         score = acquisition.score(*self.subspaces.moments(more, more_rows))
-        top = descending(score)[: self._growth.refine // 2]
+        top = descending(score, most=self._growth.refine // 2)
         kept = self._growth.refine - len(top)
         return np.concatenate([y[:kept], more[top]]), np.concatenate([rows[:kept], more_rows[top]])
 
@@ -195,8 +195,7 @@ class SubspaceSearch(Search):
     ) -> tuple[Array, Array]:
         y, rows, mean, var = self._screened(posterior)
         # A sample needs the points themselves; only those that may be largest are computed.
-        order = descending(mean + 3.0 * np.sqrt(var))
-        kept = order[: self._growth.candidates]
+        kept = descending(mean + 3.0 * np.sqrt(var), most=self._growth.candidates)
         points = self.subspaces.points(y[kept], rows[kept])
         return points, posterior.paths(rng, size, scale=self.scale)(points)
 

@@ -184,7 +184,7 @@ class KroneckerFactor(Factor):
         if self.kept is None:
             return xi
         columns = np.zeros((*xi.shape[:-1], self._columns))
-        columns[..., self.kept] = xi
+        columns[self.kept if xi.ndim == 1 else (..., self.kept)] = xi
         return columns
 
 
