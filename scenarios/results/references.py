@@ -7,6 +7,7 @@ its scenario, a result depends on the versions, the processor and the BLAS, whic
 
 import json
 import math
+import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -39,13 +40,19 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> Plain:
-    """Processor and BLAS builds. Results are bit-identical only if these are the same."""
+    """Processor and BLAS builds. Results are bit-identical only if these are the same.
+
+    Instructions that NumPy is told not to use are a part of the processor's name.
+    """
+    processor = _processor()
+    if off := os.environ.get("NPY_DISABLE_CPU_FEATURES"):
+        processor += f" without {off}"
     blas = sorted(
         f"{lib['internal_api']} {lib['version']} {lib.get('architecture', '')}".strip()
         for lib in threadpool_info()
         if lib["user_api"] == "blas"
     )
-    return {"system": platform.platform(), "processor": _processor(), "blas": blas}
+    return {"system": platform.platform(), "processor": processor, "blas": blas}
 
 
 def _processor() -> str:

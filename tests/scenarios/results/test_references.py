@@ -93,3 +93,10 @@ def test_results_are_those_kept(scenario):
         pytest.skip(str(missing))
     result = CliRunner().invoke(main, ["reference", scenario.id, "--check"])
     assert result.exit_code == 0, result.output
+
+
+def test_a_processor_without_some_instructions_is_another(monkeypatch):
+    monkeypatch.delenv("NPY_DISABLE_CPU_FEATURES", raising=False)
+    whole = references.machine()
+    monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2")
+    assert references.machine()["processor"] == f"{whole['processor']} without AVX2"
