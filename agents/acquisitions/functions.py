@@ -451,7 +451,7 @@ def log_h_and_slopes(z: Array) -> tuple[Array, Array, Array]:
 
 
 def _near(z: Array) -> tuple[Array, Array, Array]:
-    cumulative, density = ndtr(z), _density(z)
+    cumulative, density = ndtr(z), np.exp(-0.5 * z**2 - LOG_SQRT_2PI)
     h = density + z * cumulative
     return np.log(h), cumulative / h, density / h
 
@@ -472,10 +472,6 @@ def mills(z: Array) -> Array:
 def hazard(z: Array) -> Array:
     """phi(z) / Phi(z), the derivative of log Phi."""
     return 1.0 / mills(z)
-
-
-def _density(z: Array) -> Array:
-    return np.exp(-0.5 * z**2 - LOG_SQRT_2PI)
 
 
 def _log_bracket(z: Array, ratio: Array) -> Array:

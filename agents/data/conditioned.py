@@ -93,11 +93,11 @@ class Conditioned:
         """
         data, keep, self._t = self.data, self._keep, t
         first = keep.first(t) if keep.forgets else keep.stage
-        stale = first > self.first_round or data.edits != self._edits
+        stale = first > self.first_round or data.edits != self._edits or self._mapped.moves
         if self._refit is not None and self._refit.model is not self.model:
             self.reset()
             stale = True
-        if stale or self._mapped.moves or (keep.masks and self._remasked(t)):
+        if stale or (keep.masks and (keep.counts(data, t)[: self._held] != self._mask).any()):
             self._anew(t, time)
             return
         if data.size == self._held:
@@ -117,10 +117,6 @@ class Conditioned:
             return
         if self.ages:
             self._pass(time)
-
-    def _remasked(self, t: int) -> bool:
-        """Whether other rows count than those that the posterior holds."""
-        return bool((self._keep.counts(self.data, t)[: self._held] != self._mask).any())
 
     def _append(self, counting: NDArray[np.bool_], until: int) -> bool:
         """Learn new arrivals that count; whether that is possible: none is of an earlier time."""
