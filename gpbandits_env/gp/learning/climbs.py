@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from gpbandits_env.arrays import Array
+from gpbandits_env.gp.descent import descend
 from gpbandits_env.gp.learning.likelihood import Likelihood, PointLikelihood, SeriesLikelihood
 from gpbandits_env.gp.learning.priors import MOST_EPSILON, LogNormal
 from gpbandits_env.gp.temporal import TemporalKernel
@@ -151,14 +151,8 @@ class Climbs:
             # The line search of L-BFGS-B backs off from a value this large.
             return (-value, -slope[free]) if np.isfinite(value) else (1e25, 0.0 * moved)
 
-        end = minimize(
-            objective,
-            np.clip(first[free], *limits.T),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=limits.tolist(),
-            # Under a prior, the maximum need not be accurate to the last digit.
-            options={"maxfun": most, "ftol": 1e-8, "gtol": 1e-4} if groups else {},
-        )
+        # Under a prior, the maximum need not be accurate to the last digit.
+        options = {"maxfun": most, "ftol": 1e-8, "gtol": 1e-4} if groups else {}
+        end = descend(objective, np.clip(first[free], *limits.T), *limits.T, **options)
         u[free] = end.x
         return u, -float(end.fun), int(end.nfev)

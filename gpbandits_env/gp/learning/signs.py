@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
-from scipy.optimize import Bounds, minimize
 from scipy.special import erfcx, expit, log_ndtr, logit
 
 from gpbandits_env.arrays import Array, leading
+from gpbandits_env.gp.descent import descend
 from gpbandits_env.gp.kernels import Matern52
 
 # The prior on the unit cube: the medians and standard deviations of the logarithms of the
@@ -130,14 +130,7 @@ class SignModel:
         reach = np.array([*[REACH] * len(self.lengthscales), REACH_VARIANCE, REACH, REACH_CHANCE])
         limits = center + np.stack([-reach, reach])[:, : len(center)]
         found = [
-            minimize(
-                loss,
-                np.clip(start, *limits),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=Bounds(*limits),
-                options={"maxfun": EVALUATIONS},
-            )
+            descend(loss, np.clip(start, *limits), *limits, maxfun=EVALUATIONS)
             for start in self._starts()
         ]
         return self._of(found[int(leading(np.array([-one.fun for one in found])))].x)

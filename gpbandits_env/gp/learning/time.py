@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.descent import descend
 from gpbandits_env.gp.learning.climbs import REACH
 from gpbandits_env.gp.learning.data import Series
 from gpbandits_env.gp.learning.likelihood import rotated
@@ -134,14 +134,8 @@ class TimeFit:
 
     def best(self, iterations: int = 60) -> tuple[Model, float]:
         """The model of the maximum, or after so many iterations, and its log likelihood."""
-        end = minimize(
-            self._objective,
-            self._start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=self._bounds.tolist(),
-            options={"maxiter": iterations, "ftol": 1e-9, "gtol": 1e-4},
-        )
+        options = {"maxiter": iterations, "ftol": 1e-9, "gtol": 1e-4}
+        end = descend(self._objective, self._start, *self._bounds.T, **options)
         found = self._at(end.x)
         assert found.temporal is not None
         return found, self._likelihood(found.temporal, found.noise_var)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from math import ceil, inf, log, prod
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.spatial import cKDTree
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.descent import descend
 from gpbandits_env.gp.linalg import EPS
 from gpbandits_env.gp.samplers import BoxSampler, sobol
 
@@ -181,14 +181,7 @@ class BoxMaximum:
             return -float(value[0]) / size, slope[0] * self._unit / -size
 
         low, high = (self._low - start) / self._unit, (self._high - start) / self._unit
-        end = minimize(
-            fall,
-            np.zeros(len(start)),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=list(zip(low.tolist(), high.tolist(), strict=True)),
-            options={"maxiter": 200, "ftol": 1e-15, "gtol": 1e-8},
-        )
+        end = descend(fall, np.zeros(len(start)), low, high, maxiter=200, ftol=1e-15, gtol=1e-8)
         top = np.clip(start + self._unit * end.x, self._low, self._high)
         return top, float((self._sampler.features(top[None]) @ xi)[0])
 

@@ -9,10 +9,10 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from gpbandits_env.arrays import Array, finite_array, frozen, positive
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.descent import descend
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.rewards.datasets.gisette import FEATURES, load_gisette
 from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Task, TaskEntry
@@ -140,14 +140,9 @@ def _hinge(gram: Array, limits: NDArray[np.floating]) -> tuple[Array, float]:
         product = gram @ alpha
         return float(0.5 * alpha @ product - alpha.sum()), product - 1.0
 
-    found = minimize(
-        negated,
-        np.zeros(len(gram)),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, limit) for limit in limits.tolist()],
-        options={"maxiter": 20_000, "maxfun": 20_000, "maxcor": 50, "ftol": 0.0, "gtol": 1e-8},
-    )
+    zero = np.zeros(len(gram))
+    most = {"maxiter": 20_000, "maxfun": 20_000, "maxcor": 50}
+    found = descend(negated, zero, zero, limits, **most, ftol=0.0, gtol=1e-8)
     return np.asarray(found.x), -float(found.fun)
 
 
