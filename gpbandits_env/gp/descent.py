@@ -1,9 +1,9 @@
-"""SciPy's L-BFGS-B within bounds, as all of this library calls it."""
+"""L-BFGS-B of SciPy within bounds."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from gpbandits_env.arrays import Array
 
@@ -11,8 +11,7 @@ from gpbandits_env.arrays import Array
 def descend(
     of: Callable[[Array], tuple[float, Array]],
     start: Array,
-    low: Array,
-    high: Array,
+    limits: Sequence[Any] | Array,
     **options: float,
 ) -> Any:
     """A minimum of a function that returns its value and its slope, as SciPy's `OptimizeResult`.
@@ -20,9 +19,8 @@ def descend(
     Args:
         of: the function.
         start: where to start, (d,).
-        low: the lower bounds, (d,).
-        high: the upper bounds, (d,).
+        limits: the lower and the upper bounds, (2, d).
         options: those of L-BFGS-B, such as ``maxfun``.
     """
-    bounds = list(zip(low.tolist(), high.tolist(), strict=True))
-    return minimize(of, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    bounds, given = Bounds(*limits), cast(Any, options)
+    return minimize(of, start, jac=True, method="L-BFGS-B", bounds=bounds, options=given)

@@ -34,17 +34,12 @@ def markdown(
 def booktabs(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table for LaTeX, which needs the package booktabs; the first column is on the left."""
     lines = [" & ".join(map(_in_latex, row)) + r" \\" for row in (head, *rows)]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_in_latex(caption)}}}",
-            rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
-            *(r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"),
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
-    )
+    table = [
+        *(r"\begin{table}", r"\centering", rf"\caption{{{_in_latex(caption)}}}"),
+        *(rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", lines[0], r"\midrule"),
+        *(*lines[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}"),
+    ]
+    return "\n".join(table)
 
 
 def _in_latex(words: str) -> str:

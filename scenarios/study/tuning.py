@@ -97,18 +97,14 @@ def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
     )
     longest = max(len(part) for part in parts)
     beta = next((e.settings["beta"] for e in scenario.agents if "beta" in e.settings), None)
-    return Tuning(
-        found.epsilon,
-        interval,
-        fit(model, [Series(train)], learn=["epsilon"]).model.epsilon,
-        noise_var,
-        {
-            n: held_out_regret(parts, noise_var, "r-gp-ucb", {"beta": beta, "reset_every": n})
-            for n in blocks
-            if n <= longest
-        },
-        (len(train), len(parts)),
-    )
+    regret = {
+        n: held_out_regret(parts, noise_var, "r-gp-ucb", {"beta": beta, "reset_every": n})
+        for n in blocks
+        if n <= longest
+    }
+    continuous = fit(model, [Series(train)], learn=["epsilon"]).model.epsilon
+    rows = len(train), len(parts)
+    return Tuning(found.epsilon, interval, continuous, noise_var, regret, rows)
 
 
 def training_rows(scenario: Scenario) -> tuple[Array, IntArray]:

@@ -1,6 +1,7 @@
 """The computations that decide the claims of bogunovic2016 about its theory."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -270,15 +271,11 @@ def worst(
     drifting: Array, static: Array, noise: float, epsilon: float, printed: bool, horizons: Any
 ) -> float:
     """The largest ratio of a gain to the bound, over horizons T and block lengths N <= T."""
+    bound = partial(tv.time_varying_gain_bound, noise_var=noise, epsilon=epsilon)
     return max(
-        float(drifting[t - 1])
-        / float(
-            tv.time_varying_gain_bound(
-                t, n, float(static[n - 1]), noise, epsilon, as_printed=printed
-            )
-        )
+        float(drifting[t - 1] / bound(t, n, gain, as_printed=printed))
         for t in horizons
-        for n in range(1, t + 1)
+        for n, gain in enumerate(static[:t].tolist(), start=1)
     )
 
 

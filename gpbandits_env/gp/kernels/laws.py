@@ -200,16 +200,8 @@ def dicts_pickles_and_hashes(kernel: Kernel, x: Array, z: Array) -> None:
 
 
 LAWS: tuple[Callable[[Kernel, Array, Array], None], ...] = (
-    symmetric_values,
-    positive_semidefinite_values,
-    fresh_values,
-    gradients_in_the_points,
-    hyper_parameters,
-    factors,
-    stationarity,
-    axes,
-    spectrum,
-    dicts_pickles_and_hashes,
+    *(symmetric_values, positive_semidefinite_values, fresh_values, gradients_in_the_points),
+    *(hyper_parameters, factors, stationarity, axes, spectrum, dicts_pickles_and_hashes),
 )
 
 

@@ -153,6 +153,6 @@ class Climbs:
 
         # Under a prior, the maximum need not be accurate to the last digit.
         options = {"maxfun": most, "ftol": 1e-8, "gtol": 1e-4} if groups else {}
-        end = descend(objective, np.clip(first[free], *limits.T), *limits.T, **options)
+        end = descend(objective, np.clip(first[free], *limits.T), limits.T, **options)
         u[free] = end.x
         return u, -float(end.fun), int(end.nfev)

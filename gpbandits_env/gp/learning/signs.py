@@ -130,7 +130,7 @@ class SignModel:
         reach = np.array([*[REACH] * len(self.lengthscales), REACH_VARIANCE, REACH, REACH_CHANCE])
         limits = center + np.stack([-reach, reach])[:, : len(center)]
         found = [
-            descend(loss, np.clip(start, *limits), *limits, maxfun=EVALUATIONS)
+            descend(loss, np.clip(start, *limits), limits, maxfun=EVALUATIONS)
             for start in self._starts()
         ]
         return self._of(found[int(leading(np.array([-one.fun for one in found])))].x)

@@ -135,7 +135,7 @@ class TimeFit:
     def best(self, iterations: int = 60) -> tuple[Model, float]:
         """The model of the maximum, or after so many iterations, and its log likelihood."""
         options = {"maxiter": iterations, "ftol": 1e-9, "gtol": 1e-4}
-        end = descend(self._objective, self._start, *self._bounds.T, **options)
+        end = descend(self._objective, self._start, self._bounds.T, **options)
         found = self._at(end.x)
         assert found.temporal is not None
         return found, self._likelihood(found.temporal, found.noise_var)

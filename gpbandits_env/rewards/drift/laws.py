@@ -136,13 +136,8 @@ def linearity(drift: Drift) -> None:
 
 
 LAWS = (
-    shape,
-    no_change_in_place,
-    the_seed,
-    the_same_path_for_all_agents,
-    plain_dicts,
-    the_marginal,
-    linearity,
+    *(shape, no_change_in_place, the_seed, the_same_path_for_all_agents, plain_dicts),
+    *(the_marginal, linearity),
 )
 
 

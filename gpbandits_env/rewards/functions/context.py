@@ -56,13 +56,7 @@ class ContextPath(RewardPath):
     """The functions x -> f_t(x, z_t) of an episode."""
 
     __slots__ = (
-        "_block",
-        "_path",
-        "_process",
-        "_round",
-        "_slices",
-        "_streams",
-        "_vector",
+        *("_block", "_path", "_process", "_round", "_slices", "_streams", "_vector"),
         "function",
     )
 

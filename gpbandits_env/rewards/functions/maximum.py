@@ -181,7 +181,7 @@ class BoxMaximum:
             return -float(value[0]) / size, slope[0] * self._unit / -size
 
         low, high = (self._low - start) / self._unit, (self._high - start) / self._unit
-        end = descend(fall, np.zeros(len(start)), low, high, maxiter=200, ftol=1e-15, gtol=1e-8)
+        end = descend(fall, np.zeros(len(start)), (low, high), maxiter=200, ftol=1e-15, gtol=1e-8)
         top = np.clip(start + self._unit * end.x, self._low, self._high)
         return top, float((self._sampler.features(top[None]) @ xi)[0])
 

@@ -142,7 +142,7 @@ def _hinge(gram: Array, limits: NDArray[np.floating]) -> tuple[Array, float]:
 
     zero = np.zeros(len(gram))
     most = {"maxiter": 20_000, "maxfun": 20_000, "maxcor": 50}
-    found = descend(negated, zero, zero, limits, **most, ftol=0.0, gtol=1e-8)
+    found = descend(negated, zero, (zero, limits), **most, ftol=0.0, gtol=1e-8)
     return np.asarray(found.x), -float(found.fun)
 
 

@@ -154,7 +154,7 @@ def finite_differences(monkeypatch, run):
     """Has every search that `run` starts compared in its gradient with differences of values."""
     checked = []
 
-    def descend(objective, first, *bounds, **options):
+    def descend(objective, first, limits, **options):
         for shift in (0.0, 0.05):
             u = first + shift
             slope = objective(u)[1]
@@ -162,7 +162,7 @@ def finite_differences(monkeypatch, run):
             rise = [(objective(u + h)[0] - objective(u - h)[0]) / 2e-6 for h in steps]
             np.testing.assert_allclose(slope, rise, rtol=1e-4, atol=1e-4)
         checked.append(len(first))
-        return descent.descend(objective, first, *bounds, **options)
+        return descent.descend(objective, first, limits, **options)
 
     monkeypatch.setattr(climbs, "descend", descend)
     run()
