@@ -194,7 +194,7 @@ def diagnose(
         name = "shifting"
         reason = (
             "the mean of all arms drifts at another rate than the differences between them, a gain "
-            f"of {gain:.3g} nats on the training rows after the penalty for two more parameters"
+            f"of {gain:.3g} nats on the training rows after the penalty for one more parameter"
         )
     low, high = (e if e >= MOST_EPSILON else epsilon_per(1.0 / unit, e) for e in interval)
     return Diagnosis(
@@ -294,42 +294,49 @@ def _shifting(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model, 
 
     The shift is what the mean of the arms does, and the rest is orthogonal to it, so that each is
     fitted alone, with a variance and a rate: the covariance between the two is left out. The gain
-    is in log likelihood over the best common variance and rate, less the penalty of two further
-    parameters in the Bayesian information criterion.
+    is in log likelihood over one rate for both, the best of three, less the penalty of a parameter
+    in the Bayesian information criterion.
     """
     n = rows.values.shape[1]
+    if n == 1:
+        return None
     basis = np.linalg.qr(np.hstack([np.ones((n, 1)), np.eye(n)]))[0][:, :n]
     spread = basis.T @ model.kernel(np.arange(float(n))[:, None]) @ basis
     values = (rows.values - model.prior_mean) @ basis
     spread.flat[:: n + 1] += LEAST_RATE * np.trace(spread) / n
-    rate = min(max(model.epsilon, LEAST_RATE), MOST_RATE)
-    start = TemporalSum((MarkovTime(rate),), (1.0,))
-    words = [f"temporal.{name}" for name in start.parameters()]
     noise, more = model.noise_var, [word for word in learn if word == "noise_var"]
     if more:
         noise = max(noise, LEAST_NOISE * float(rows.values.var(axis=0).mean()))
-    scaled, in_time, gain = np.zeros((n, n)), list[TemporalKernel](), 0.0
-    for part in (slice(1, n), slice(0, 1)) if n > 1 else ():
-        guess = Model(Empirical(spread[part, part]), noise, temporal=start)
-        search = TimeFit(guess, [Series(values[:, part], rows.times)], words + more)
-        found, value = search.best(ITERATIONS)
-        assert isinstance(found.temporal, TemporalSum)
-        noise, more, gain = found.noise_var, [], gain + value
-        scaled[part, part] = found.temporal.weights[0] * spread[part, part]
-        in_time += found.temporal.kernels
-    if not in_time:
-        return None
-    # The best common rate is searched from either.
-    guesses = [Model(Empirical(scaled), noise, temporal=TemporalSum((k,), (1.0,))) for k in in_time]
-    all_of_them = [Series(values, rows.times)]
-    gain -= max(TimeFit(guess, all_of_them, words).best(ITERATIONS)[1] for guess in guesses)
-    gain -= float(np.log(len(values)))
+
+    def fitted(start: MarkovTime, words: Sequence[str]) -> tuple[list[TemporalSum], float, float]:
+        """The variance times a drift of each part, the noise, and the log likelihood."""
+        found, total, noise_var = list[TemporalSum](), 0.0, noise
+        for part in (slice(1, n), slice(0, 1)):
+            guess = Model(Empirical(spread[part, part]), noise_var, temporal=TemporalSum((start,)))
+            names = [*words, *more] if part.start else words  # the noise is that of the differences
+            search = TimeFit(guess, [Series(values[:, part], rows.times)], names)
+            best, value = search.best(ITERATIONS)
+            assert isinstance(best.temporal, TemporalSum)
+            noise_var, total = best.noise_var, total + value
+            found.append(best.temporal)
+        return found, noise_var, total
+
+    rate, weight = "temporal.kernels.0.epsilon", "temporal.weights.0"
+    start = MarkovTime(min(max(model.epsilon, LEAST_RATE), MOST_RATE))
+    (rest, mean), noise, gain = fitted(start, (rate, weight))
+    in_time = *rest.kernels, *mean.kernels
+    slow, fast = (kernel.parameters()["epsilon"] for kernel in in_time)
+    rates = slow, fast, float(np.sqrt(slow * fast))
+    gain -= max(fitted(MarkovTime(one), (weight,))[2] for one in rates)
+    gain -= 0.5 * float(np.log(len(values)))
     if gain <= 0.0:
         return None
+    scaled = rest.weights[0] * spread
+    scaled[0, 0] = mean.weights[0] * spread[0, 0]
     apart = basis[:, 1:] @ scaled[1:, 1:] @ basis[:, 1:].T
     shared = ConstantKernel(max(scaled.item(0), np.finfo(float).tiny) / n)
     kernel = Sum((Empirical(0.5 * (apart + apart.T)), shared))
-    return Model(kernel, noise, model.prior_mean, temporal=TermsInTime(tuple(in_time))), gain
+    return Model(kernel, noise, model.prior_mean, temporal=TermsInTime(in_time)), gain
 
 
 def _settings(name: str, model: Model, block: int | None) -> Plain:

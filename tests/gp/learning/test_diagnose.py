@@ -122,7 +122,7 @@ def shifted(seed, epsilon=0.3):
 
 
 def test_a_shift_of_all_arms_is_found():
-    found = diagnose(shifted(0))
+    found = diagnose(shifted(5))
     assert found.recommended == "shifting"
     model = score(found, "shifting")
     slow, fast = model.temporal["kernels"]
@@ -139,7 +139,7 @@ def test_a_shift_of_all_arms_is_found_in_most_series_and_not_where_there_is_none
     found = [diagnose(shifted(seed)).recommended for seed in range(20)]
     assert found.count("shifting") >= 18
     none = [diagnose(readings(300, markov(0.05), seed)).recommended for seed in range(20)]
-    assert none.count("shifting") <= 2
+    assert none.count("shifting") <= 1
 
 
 @pytest.mark.slow
