@@ -69,7 +69,7 @@ def second_round(name, domain, **settings):
     [
         ("gp-ucb", {}, (6, 5), (7, 7)),
         ("gp-ucb", {"posterior": "rows"}, (6, 5), (11, 10)),  # a strip of the prior covariance, too
-        ("tv-gp-ucb", {"epsilon": 0.01}, (6, 5), (10, 9)),
+        ("tv-gp-ucb", {"epsilon": 0.01}, (6, 5), (9, 8)),
     ],
 )
 def test_a_round_on_arms_is_straight(name, settings, ask, tell):
