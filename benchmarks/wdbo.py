@@ -15,7 +15,8 @@ last point stays in force, divided by the time since the first evaluation.
 
 - wdbo-algo: the authors' code as it is, in the box, with its defaults and the kernels of the paper.
   As in its README, time is 4 units long. It learns all hyperparameters after every observation.
-- learns: `w-dbo`, ours, in the box; it learns all hyperparameters every 10 rounds.
+- learns: `w-dbo`, ours, in the box; it learns all hyperparameters every 10 rounds, and its search
+  has 4 starts.
 - given: `tv-gp-ucb` on 256 candidates, with the same Markov drift and kernel for all functions.
 """
 
@@ -165,22 +166,25 @@ def run(function, optimizer, seconds, evaluation, rng):
 def tables(path=RESULTS):
     """The tables of kept results, in Markdown: samples, and regret over time, of each agent.
 
-    After each, on how many functions ours have at most half of the regret of the public code, and
-    less, and the range of their samples for each of its samples.
+    They are means over the seeds, on the functions that all agents of a table have. After each, on
+    how many functions ours have at most half of the regret of the public code, and less, and the
+    range of their samples for each of its samples.
     """
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
     found = []
     for group in dict.fromkeys((row["evaluation"], row["seconds"]) for row in rows):
         mine = [row for row in rows if (row["evaluation"], row["seconds"]) == group]
-        lines = [f"| function | {' | '.join(AGENTS)} |", "|---" * (1 + len(AGENTS)) + "|"]
-        names = list(dict.fromkeys(row["function"] for row in mine))
-        values = np.array([[_means(mine, name, agent) for agent in AGENTS] for name in names])
+        ran = {(row["function"], row["agent"]) for row in mine}
+        who = [agent for agent in AGENTS if agent in {agent for _, agent in ran}]
+        names = [name for name in SWEPT if all((name, agent) in ran for agent in who)]
+        lines = [f"| function | {' | '.join(who)} |", "|---" * (1 + len(who)) + "|"]
+        values = np.array([[_means(mine, name, agent) for agent in who] for name in names])
         for name, of in zip(names, values, strict=True):
             cells = " | ".join(f"{n:,.0f}: {regret:.2f}" for n, regret in of)
             lines.append(f"| {name} | {cells} |")
         found.append("\n".join(lines))
-        for i, agent in enumerate(AGENTS):
+        for i, agent in enumerate(who):
             n, regret = (values[:, i] / values[:, 0]).T
             if i:
                 found.append(
