@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from scipy.stats import rankdata
 
+from gpbandits_env.agents.registry import settings_of
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -74,3 +76,25 @@ def test_the_table_of_a_day_and_a_night_is_that_of_the_file():
         assert float(error) < 0.15
     assert means[0] <= means[1]
     assert means[0] < 0.5 * min(means[2:])
+
+
+@pytest.fixture(scope="module")
+def defaults():
+    return benchmark("defaults")
+
+
+def test_the_table_of_defaults_is_that_of_the_file(defaults):
+    page = defaults.PAGE.read_text(encoding="utf-8")
+    assert defaults.described(page) == page
+
+
+def test_defaults_are_those_of_the_agents_and_what_they_lose_is_explained(defaults):
+    for sweep in defaults.SWEEPS:
+        used = sweep.values[0] if sweep.default is None else sweep.default
+        settings = settings_of(sweep.agent)
+        stated = settings.get(sweep.constant)
+        if stated is not None and not sweep.where:
+            assert stated == used
+        lost = [(loss, se) for _, loss, se in defaults.losses(sweep).values()]
+        if any(loss > max(defaults.ALLOWED, 2.0 * se) for loss, se in lost):
+            assert (sweep.agent, sweep.title) in defaults.STAYS

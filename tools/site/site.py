@@ -35,7 +35,7 @@ SECTIONS = {
     ),
     "Agents": ("agents.md", "mixing.md", "adding-an-agent.md"),
     "Studies": (
-        *("studies.md", "suite.md", "card.md", "leaderboard.md"),
+        *("studies.md", "suite.md", "card.md", "leaderboard.md", "defaults.md"),
         *("scenarios.md", "claims.md", "benchmarks.md"),
     ),
 }
