@@ -162,7 +162,7 @@ def test_an_agent_learns_its_temporal_kernel_as_it_goes():
     assert [record["round"] for record in agent.learned] == [2, 14]
     model = agent.refit.model
     start, first = Model(kernel, 0.1, temporal=spec), agent.learned[0]
-    own = {name: first[name] for name in start.temporal.parameters()}
+    own = {name: first[f"temporal.{name}"] for name in start.temporal.parameters()}
     before = Model(kernel, first["noise_var"], temporal=start.temporal.with_parameters(own))
     upto = slice(2 * 14 + 2 - 20, 2 * 14 + 2)
     data = Observations(
@@ -172,7 +172,8 @@ def test_an_agent_learns_its_temporal_kernel_as_it_goes():
     expected = fit(before, data, learn=["temporal", "noise_var"], priors=priors)
     assert model.temporal.parameters() == pytest.approx(expected.model.temporal.parameters())
     assert agent.learned[-1]["log_likelihood"] == pytest.approx(expected.log_likelihood)
-    assert agent.learned[-1]["kernels.0.period"] == model.temporal.parameters()["kernels.0.period"]
+    period = model.temporal.parameters()["kernels.0.period"]
+    assert agent.learned[-1]["temporal.kernels.0.period"] == period
 
     gram = kernel(arms.coordinates)
     t = np.array(times)
