@@ -135,6 +135,7 @@ def test_a_shift_of_all_arms_is_found():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_a_shift_of_all_arms_is_found_in_most_series_and_not_where_there_is_none():
     found = [diagnose(shifted(seed)).recommended for seed in range(20)]
     assert found.count("shifting") >= 18
