@@ -177,8 +177,8 @@ STAYS: dict[tuple[str, str], str] = {
     "other one is better by two standard errors where functions change.",
     ("et-gp-ucb", "beta"): "it is that of `tv-gp-ucb`, so that the two can be compared. `beta=4` "
     "has less regret.",
-    ("mpi", "margin"): "0.01 is our reading of srinivas2010, which does not state it, and whose "
-    "results it repeats. `margin=0.03` has less regret.",
+    ("mpi", "margin"): "0.01 is our reading of Srinivas et al. (2010), who do not state it, and "
+    "whose results it repeats. `margin=0.03` has less regret.",
     ("wgp-ucb", "discount"): "0.95 is better where functions change fast, and worse where they "
     "change slowly.",
     ("mini-gp-ucb", "ratio"): "with fewer repetitions there is less regret if the noise is large, "

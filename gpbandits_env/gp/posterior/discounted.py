@@ -33,6 +33,7 @@ class DiscountedCoefficients(TemporalStates):
     """
 
     name = "discounted"
+    noise_grows = True
 
     def __init__(self, factor: Factor, discount: float) -> None:
         self._discount = discount

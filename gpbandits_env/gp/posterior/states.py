@@ -55,6 +55,7 @@ class TemporalStates(Representation):
     """
 
     name = "states"
+    noise_grows = False  # with the age of an observation
     DECAYED = 0.0
 
     def __init__(self, factors: Sequence[Factor], temporal: TemporalKernel) -> None:

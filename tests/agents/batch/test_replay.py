@@ -8,6 +8,8 @@ import itertools
 import numpy as np
 import pytest
 
+from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5
+
 pi, log, sqrt = np.pi, np.log, np.sqrt
 N, DELTA, NOISE_VAR = 60, 0.1, 0.025
 WORLDS = {"static": {}, "drifting": {"epsilon": 0.05}}
@@ -187,8 +189,11 @@ def test_random(turns, m):
 def test_initialised(turns, m, settings, then):
     """ren2024, Appendix B: three rounds by variance alone, then the other rule."""
     rule = {"type": "initialised", "rounds": 3, "then": {"type": then}}
-    name = "ts" if then == "thompson" else "gp-ucb"
-    for turn in turns(name, m, rounds=6, batch=rule, **settings):
+    if then == "thompson":
+        name, given = "ts", settings
+    else:
+        name, given = "gp-ucb", {"beta": THEOREM_OVER_5, **settings}
+    for turn in turns(name, m, rounds=6, batch=rule, **given):
         for i in range(m):
             if turn.t <= 3:
                 turn.best(i, turn.var(turn.actions[:i]))
@@ -202,7 +207,7 @@ def test_initialised(turns, m, settings, then):
 def test_initialised_with_uniform_points(turns, m, settings):
     """Three rounds of uniform arms, then the other rule."""
     rule = {"type": "initialised", "rounds": 3, "first": "uniform", "then": {"type": "hallucinate"}}
-    for turn in turns("gp-ucb", m, rounds=6, batch=rule, **settings):
+    for turn in turns("gp-ucb", m, rounds=6, batch=rule, beta=THEOREM_OVER_5, **settings):
         if turn.t <= 3:
             assert np.array_equal(turn.actions, turn.before.integers(N, size=m))
         else:
