@@ -66,7 +66,7 @@ def test_gradients_in_the_parameters_of_one_argument(any_case):
     kernel, x, _ = any_case
     square, cross = kernel.parameter_gradients(x), kernel.parameter_gradients(x, x)
     for name, value in square.items():
-        # Where a gradient is a difference quotient, the last digits of the kernel count 1e5 times.
+        # A difference quotient multiplies the rounding errors of the kernel by 1e5.
         assert_allclose(value, cross[name], rtol=1e-15, atol=1e-10)
         assert np.isfinite(value).all()
 
