@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from gpbandits_env.arrays import TIE, Array, IntArray, leading
+from gpbandits_env.arrays import TIE, Array, IntArray, leading, positive
 from gpbandits_env.problem import Problem
 
 # A smaller variance counts as 0, which avoids overflow.
@@ -143,6 +143,9 @@ class UCB(Acquisition):
 
     beta: float
 
+    def __post_init__(self) -> None:
+        positive(self.beta, "beta", zero=True)
+
     def score(self, mean: Array, var: Array) -> Array:
         bound = np.sqrt(var)
         bound *= math.sqrt(self.beta)
@@ -169,6 +172,9 @@ class LCB(Acquisition):
     """
 
     beta: float
+
+    def __post_init__(self) -> None:
+        positive(self.beta, "beta", zero=True)
 
     def score(self, mean: Array, var: Array) -> Array:
         return mean - math.sqrt(self.beta) * np.sqrt(var)

@@ -106,16 +106,19 @@ def run(
     }
     public = run_suite(name, entry, folder=out, **given)
     _conclude(public)
-    found = public.card()
-    click.echo(found)
-    for file in save_card(found, public.folder / "card"):
-        click.echo(f"card     {file}")
+    if public.rows:
+        found = public.card()
+        click.echo(found)
+        for file in save_card(found, public.folder / "card"):
+            click.echo(f"card     {file}")
+    _end_on_failures(public)
     if seeds is None:
         return
     beside = opponents(public)
     folder = public.folder / f"seed{seeds}"
     new = run_suite(name, entry, folder=folder, rivals=beside, seed=seeds, **given)
     _conclude(new)
+    _end_on_failures(new)
     click.echo(f"\n{exposed(public, new)}")
 
 
@@ -126,6 +129,10 @@ def _conclude(outcome: SuiteOutcome) -> None:
         kept = f"stopped; what is done is kept in {outcome.folder}; the same command resumes it"
         click.echo(kept, err=True)
         sys.exit(exit_code())
+    click.echo(f"results  {outcome.folder}\n")
+
+
+def _end_on_failures(outcome: SuiteOutcome) -> None:
     for id, (first, *more) in outcome.failures.items():
         many = counted(1 + len(more), "trial")
         said = f"{many} of {id} failed, the first of which is {first.key}: {first.error}"
@@ -134,7 +141,6 @@ def _conclude(outcome: SuiteOutcome) -> None:
         kept = f"gpbandits: the trials that are done are kept in {outcome.folder}"
         click.echo(f"{kept}; mend the agent, and the same command runs the others", err=True)
         sys.exit(1)
-    click.echo(f"results  {outcome.folder}\n")
 
 
 @suite.command()

@@ -1,5 +1,6 @@
 """The acquisitions against 50 digits, and their derivatives against differences."""
 
+import math
 from dataclasses import replace
 
 import mpmath
@@ -26,6 +27,7 @@ from gpbandits_env.agents.acquisitions.functions import (
     mills,
 )
 from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.gp.kernels.kernel import LEAST_VARIANCE
 from gpbandits_env.problem import Problem
@@ -318,3 +320,10 @@ def test_no_arm_counts_as_known_at_the_least_variance_of_a_kernel():
             actions.append(action.item())
     assert actions[:12] == actions[12:]
     assert len(set(actions)) > 6
+
+
+@pytest.mark.parametrize("bound", [UCB, LCB])
+@pytest.mark.parametrize("beta", [-2.0, math.nan, math.inf, "2"])
+def test_a_bound_has_a_beta_of_at_least_0(bound, beta):
+    with pytest.raises(InvalidInput, match="beta must be"):
+        bound(beta)

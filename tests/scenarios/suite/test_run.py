@@ -12,9 +12,12 @@ from gpbandits_env.scenarios.suite.run import DIFFERENT, SAME, rerun, run_suite,
 from gpbandits_env.scenarios.suite.seeds import exposed, opponents
 
 MODULE = """
+from functools import partial
 from pathlib import Path
 
-from gpbandits_env.agents import Agent
+from gpbandits_env.agents import Agent, GPAgent
+from gpbandits_env.agents.acquisitions import UCB
+from gpbandits_env.agents.parts import Parts
 
 
 class Stopped(Agent):
@@ -63,9 +66,18 @@ class Memory(Agent):
             self.best = self.known.get(round(float(rewards[0]), 9), anything)
 
 
+class Mine(GPAgent):
+    PARTS = Parts(acquisition=partial(UCB, beta=2.0))
+
+
 class Raises(Agent):
     def ask(self):
         raise RuntimeError("it does not work")
+
+
+class RaisesInBatches(Agent):
+    def ask(self):
+        return self.problem.domain.sample(self.rng, 1)
 """
 
 
@@ -204,7 +216,7 @@ def test_all_problems_share_the_processes(module, tmp_path, monkeypatch):
         np.testing.assert_array_equal(row.digests, other.rows[key].digests)
 
 
-def test_mistakes_are_named_before_anything_runs(tmp_path):
+def test_mistakes_are_named_before_anything_runs(module, tmp_path):
     with pytest.raises(UnknownName, match="no setting"):
         played("gp-ucb", tmp_path, settings={"gamma": 2.0})
     with pytest.raises(UnknownName, match="did you mean"):
@@ -213,7 +225,10 @@ def test_mistakes_are_named_before_anything_runs(tmp_path):
         played("Mine", tmp_path)
     with pytest.raises(InvalidInput, match=r"^agent 'gone.py:Mine'.*'mine' is the file mine.py"):
         played("gone.py:Mine", tmp_path)
-    assert not list(tmp_path.iterdir())
+    for agent in ("gp-ucb", "suite_agents:Mine"):
+        with pytest.raises(InvalidInput, match=r"beta must be .* at least 0 .*, got -2"):
+            played(agent, tmp_path, settings={"beta": -2})
+    assert {p.name for p in tmp_path.iterdir()} <= {"suite_agents.py", "__pycache__"}
 
 
 def test_an_agent_that_knows_the_public_instances_is_exposed(module, tmp_path):
@@ -278,6 +293,12 @@ def test_the_commands(module, tmp_path):
     assert failed.exit_code == 1
     assert "2 trials of core-v1/se failed" in failed.output
     assert "are kept in failed; mend the agent" in failed.output
+    more[-1] = "half"
+    half = invoke("run", "--agent", "suite_agents:RaisesInBatches", "--problem", "batch-5", *more)
+    assert half.exit_code == 1
+    assert "RaisesInBatches has " in half.output  # the card of the other problem
+    assert "2 trials of core-v1/batch-5 failed" in half.output
+    assert "card.html" in {p.name for p in (tmp_path / "half").iterdir()}
     checked = invoke("check", "--sample", "3", "--agent", "random", "--seed", "0")
     assert checked.exit_code == 0
     assert f"{SAME}: 3" in checked.output or "rounding" in checked.output
