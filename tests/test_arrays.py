@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpbandits_env.arrays import (
+    SMALLEST,
     descending,
     finite_array,
     frozen,
@@ -162,5 +163,6 @@ def test_the_first_ones_of_many_are_those_of_all(most):
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
 def test_the_leading_value_is_the_first_in_descending_order(values):
     values = np.array(values)
-    assert values[descending(values)[0]] >= values.max() - 1e-9 * np.abs(values).max()
+    gap = max(1e-9 * np.abs(values).max(), SMALLEST)
+    assert values[descending(values)[0]] >= values.max() - gap
     assert leading(values) == descending(values)[0]

@@ -137,7 +137,7 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
 
 def _name(axes: "Axes", named: Mapping[str, tuple[float, float, str]]) -> None:
     """Write names beside points, from the lowest up, each above those that it would cover."""
-    points = 72.0 / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
+    points = 72.0 / axes.figure.dpi
     axes.get_xlim(), axes.get_ylim()  # which the transform below needs
     taken: list[tuple[float, float, float]] = []  # left, right, height
     at = {name: axes.transData.transform(where[:2]) * points for name, where in named.items()}

