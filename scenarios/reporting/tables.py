@@ -1,5 +1,6 @@
 """Reports as text for a terminal, and as Markdown."""
 
+import re
 from collections.abc import Container, Iterable, Sequence
 
 from gpbandits_env.display import aligned as aligned
@@ -32,10 +33,14 @@ def markdown(
 
 
 def booktabs(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table for LaTeX, which needs the package booktabs; the first column is on the left."""
+    """A table for LaTeX, which needs the package booktabs; the first column is on the left.
+
+    It is set small, so that the card of a suite, with all agents, fits on a page.
+    """
     lines = [" & ".join(map(_in_latex, row)) + r" \\" for row in (head, *rows)]
     table = [
         *(r"\begin{table}", r"\centering", rf"\caption{{{_in_latex(caption)}}}"),
+        r"\footnotesize\setlength{\tabcolsep}{3pt}",
         *(rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", lines[0], r"\midrule"),
         *(*lines[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}"),
     ]
@@ -46,7 +51,8 @@ def _in_latex(words: str) -> str:
     """Words in which no character has a meaning in LaTeX."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
-    return "".join(special.get(c, f"\\{c}" if c in "_&%#${}" else c) for c in words)
+    safe = "".join(special.get(c, f"\\{c}" if c in "_&%#${}" else c) for c in words)
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", safe)
 
 
 def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:

@@ -4,6 +4,8 @@ import re
 from dataclasses import replace
 from html import unescape
 from itertools import combinations
+from shutil import which
+from subprocess import run
 
 import numpy as np
 import pytest
@@ -246,7 +248,22 @@ def test_a_card_is_a_page_a_picture_and_a_table(found, tmp_path):
         assert word in table
     assert "<" not in table  # which LaTeX's usual fonts print as another character
     assert r"\textless{} 0.001" in table
+    assert "& $-$" in table
+    assert not re.search(r"[ &]-\d", table)
     assert shown.count('<tr class="own"><td>mine</td>') == 1
+
+
+@pytest.mark.skipif(not which("pdflatex"), reason="needs pdflatex")
+def test_the_table_of_all_agents_fits_on_a_page(tmp_path):
+    found = latex(card(archived("core-v1"), "bma-gp-ucb", resamples=20))
+    start = r"\documentclass{article}\usepackage{booktabs}\begin{document}"
+    (tmp_path / "card.tex").write_text(f"{start}\n{found}\n\\end{{document}}\n")
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "card.tex"]
+    done = run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "1 page," in done.stdout
+    assert "Overfull" not in done.stdout
+    assert "too large" not in done.stdout
 
 
 def test_names_beside_points_do_not_cover_each_other(field):
