@@ -53,8 +53,8 @@ PAIRS = 400
 # -- srinivas2010 ---------------------------------------------------------------------------------
 
 
-def regret_bounds(figure: Figure) -> None:
-    """Fig. 1 of srinivas2010 as curves, and the bound of Theorem 1 above runs of GP-UCB."""
+def srinivas2010_fig_1(figure: Figure) -> None:
+    """srinivas2010, Fig. 1 and Theorem 1: regret orders, and a bound above GP-UCB's regret."""
     left, right = figure.subplots(1, 2)
     _orders(left)
     arms, kernel, rounds = Arms.grid(1000), SquaredExponential(0.2), np.arange(1, ROUNDS + 1)
@@ -101,8 +101,8 @@ def _gp_ucb(arms: Arms, kernel: SquaredExponential, run: int) -> Array:
     return regret
 
 
-def network(figure: Figure) -> None:
-    """Fig. 2(a): temperatures of the 46 sensors at noon, and correlations against distance."""
+def srinivas2010_fig_2a(figure: Figure) -> None:
+    """srinivas2010, Fig. 2(a): temperatures of 46 sensors, and their correlations."""
     readings = datasets.load("intel-berkeley", {"every": EVERY})
     places, noon = readings.locations, DAY // EVERY // 2
     assert places is not None
@@ -118,8 +118,8 @@ def network(figure: Figure) -> None:
     right.set_ylabel("correlation")
 
 
-def two_iterations(figure: Figure) -> None:
-    """Fig. 2(b, c): two rounds of GP-UCB on one function of the 1-D experiment."""
+def srinivas2010_fig_2(figure: Figure) -> None:
+    """srinivas2010, Fig. 2(b, c): two iterations of GP-UCB: the band and the choice."""
     arms, kernel = Arms.grid(400), SquaredExponential(0.2)
     rng = stream("srinivas2010/fig-2", 0)
     truth = sampler_for(arms, kernel).draw(rng)
@@ -150,8 +150,8 @@ def two_iterations(figure: Figure) -> None:
     legend_below(figure, panels[0], 5)
 
 
-def information(figure: Figure) -> None:
-    """Fig. 3: eigenvalues, and the bound of Eq. (8) on gamma_T, of four kernels of equal trace."""
+def srinivas2010_fig_3(figure: Figure) -> None:
+    """srinivas2010, Fig. 3: spectra and information gain bounds of four kernels of equal trace."""
     arms = Arms.grid((30, 30), -1.0, 1.0)
     spectra = {
         "independent": np.ones(arms.size),
@@ -177,8 +177,8 @@ def _spectrum(arms: Arms, kernel: Kernel) -> Array:
     return values * (arms.size / values.sum())
 
 
-def draws(figure: Figure) -> None:
-    """Fig. 4: five draws from each of three kernels on |x| <= 1."""
+def srinivas2010_fig_4(figure: Figure) -> None:
+    """srinivas2010, Fig. 4: draws from linear, squared exponential and Matern kernels."""
     arms = Arms.grid(400, -1.0, 1.0)
     kernels: dict[str, Kernel] = {
         "linear": Linear(),
@@ -197,8 +197,8 @@ def draws(figure: Figure) -> None:
 # -- bogunovic2016 --------------------------------------------------------------------------------
 
 
-def lower_bound(figure: Figure) -> None:
-    """The regret per round of an agent that knows the last function, against the drift."""
+def bogunovic2016_lower_bound(figure: Figure) -> None:
+    """bogunovic2016, Theorem 4.1 and Appendix F: the regret where the last function is known."""
     axes: Any = figure.subplots()
     arms = Arms.grid((50, 50))
     kernels = {
@@ -223,8 +223,8 @@ def lower_bound(figure: Figure) -> None:
     legend_below(figure, axes, 2)
 
 
-def distant_times(figure: Figure) -> None:
-    """Fig. 1: the function at distant times of one path, epsilon = 0.01, with its maxima marked."""
+def bogunovic2016_fig_1(figure: Figure) -> None:
+    """bogunovic2016, Fig. 1: draws at distant times, epsilon = 0.01."""
     arms = Arms.grid(400)
     kernels: dict[str, Kernel] = {
         "squared exponential, $l = 0.2$": SquaredExponential(0.2),
@@ -247,8 +247,8 @@ def distant_times(figure: Figure) -> None:
     legend_below(figure, panels[0], 4)
 
 
-def sensors(figure: Figure) -> None:
-    """Fig. 3(b): the readings of the 46 sensors over the five days, and the warmest sensor."""
+def bogunovic2016_fig_3b(figure: Figure) -> None:
+    """bogunovic2016, Fig. 3(b): the temperatures of 46 sensors over five days."""
     readings = datasets.load("intel-berkeley", {"every": EVERY})
     values = readings.values
     days = np.arange(len(values)) * EVERY / DAY
@@ -268,8 +268,8 @@ def sensors(figure: Figure) -> None:
 # -- tranthe2020 ----------------------------------------------------------------------------------
 
 
-def subspaces(figure: Figure) -> None:
-    """Lemma 4's covering term and the regret orders of Theorem 1 of tranthe2020."""
+def tranthe2020_theory(figure: Figure) -> None:
+    """tranthe2020, Lemma 4 and Theorem 1: the covering term of the subspaces, and regret orders."""
     left, right = figure.subplots(1, 2)
     rounds, d = np.arange(1, 1001), 5
     arms = {"$N_0 = 1$, $\\alpha = 0$": (1, 0.0), "$N_0 = 1$, $\\alpha = 2$": (1, 2.0)}
@@ -292,54 +292,22 @@ def subspaces(figure: Figure) -> None:
 
 # -- all ------------------------------------------------------------------------------------------
 
-# Name -> its title and the function that draws it.
 FIGURES = {
-    "srinivas2010-fig-1": (
-        "srinivas2010, Fig. 1 and Theorem 1: regret orders, and a bound above GP-UCB's regret",
-        regret_bounds,
-    ),
-    "srinivas2010-fig-2a": (
-        "srinivas2010, Fig. 2(a): temperatures of 46 sensors, and their correlations",
-        network,
-    ),
-    "srinivas2010-fig-2": (
-        "srinivas2010, Fig. 2(b, c): two iterations of GP-UCB: the band and the choice",
-        two_iterations,
-    ),
-    "srinivas2010-fig-3": (
-        "srinivas2010, Fig. 3: spectra and information gain bounds of four kernels of equal trace",
-        information,
-    ),
-    "srinivas2010-fig-4": (
-        "srinivas2010, Fig. 4: draws from linear, squared exponential and Matern kernels",
-        draws,
-    ),
-    "bogunovic2016-lower-bound": (
-        "bogunovic2016, Theorem 4.1 and Appendix F: the regret of an agent that knows the last "
-        "function",
-        lower_bound,
-    ),
-    "bogunovic2016-fig-1": (
-        "bogunovic2016, Fig. 1: draws at distant times, epsilon = 0.01",
-        distant_times,
-    ),
-    "bogunovic2016-fig-3b": (
-        "bogunovic2016, Fig. 3(b): the temperatures of 46 sensors over five days",
-        sensors,
-    ),
-    "tranthe2020-theory": (
-        "tranthe2020, Lemma 4 and Theorem 1: the covering term of the subspaces, and regret orders",
-        subspaces,
-    ),
+    draw.__name__.replace("_", "-"): draw
+    for draw in (
+        *(srinivas2010_fig_1, srinivas2010_fig_2a, srinivas2010_fig_2, srinivas2010_fig_3),
+        *(srinivas2010_fig_4, bogunovic2016_lower_bound, bogunovic2016_fig_1),
+        *(bogunovic2016_fig_3b, tranthe2020_theory),
+    )
 }
 
 
 def save(name: str, folder: Path) -> Path:
-    """Draw a figure to FOLDER/NAME.png."""
-    title, draw = FIGURES[name]
+    """Draw a figure to FOLDER/NAME.png; its title is the docstring."""
+    draw = FIGURES[name]
     with new_figure(11.0, 3.6) as figure:
         draw(figure)
-        entitle(figure, title)
+        entitle(figure, str(draw.__doc__).rstrip("."))
         return write(figure, folder / name, (".png",))[0]
 
 

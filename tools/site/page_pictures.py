@@ -18,63 +18,14 @@ from gpbandits_env.envs.drawing import BLUE, GREY
 
 DOCS = Path(__file__).parents[2] / "docs"
 CALLS = {"optimize": 30}
-# The picture of a page: its address from the page, and what it shows. Those in images/ and results/
-# are in the checkout; the others are made by this build.
-PAGES = {
-    "getting-started.md": (
-        "images/drift.gif",
-        "What a drifting environment and an agent in it look like, round by round",
-    ),
-    "optimize.md": (
-        "pictures/slices.png",
-        "`plots.slices`: what is believed of a function along each dimension, after 30 calls",
-    ),
-    "benchmarks.md": (
-        "pictures/benchmarks.png",
-        "How many times as long another library takes, from the first tables of this page",
-    ),
-    "studies.md": (
-        "results/srinivas2010-se-1d.png",
-        "What a study ends with: the regret of five agents, with standard errors",
-    ),
-    "contexts.md": (
-        "environments/Contextual-v0.png",
-        "The function in the present context, an agent's belief, and the readings; those of other "
-        "contexts are faint",
-    ),
-    "drift.md": (
-        "images/drift.gif",
-        "A drifting function, TV-GP-UCB's mean and band, and the moving optimum",
-    ),
-    "suite.md": ("card.png", "What the suite says of an agent: its card"),
-    "scenarios.md": (
-        "results/bogunovic2016-se.png",
-        "The plot of a scenario: average regret at three rates of drift",
-    ),
-    "rl.md": ("pictures/rl.png", "Mean return after training, from the last table of this page"),
-    "environments.md": (
-        "environments/Drifting-v0.png",
-        "A function that rotates, and what an agent believes of it",
-    ),
-    "agents.md": (
-        "agents/tv-gp-ucb.png",
-        "What an agent believes, how it scores actions, what it chose, and its regret",
-    ),
-    "delayed-rewards.md": ("results/delay-fixed.png", "The regret with rewards that arrive late"),
-    "mixing.md": (
-        "agents/ts-rsr.png",
-        "An agent is composed of parts: the belief, the score, the choice, and the regret",
-    ),
-}
+# The place of a picture in a page, with its address and what it shows. Pictures in images/ and
+# results/ are in the checkout; the others are made by this build.
+PICTURE = re.compile(r"<!-- picture (\S+): (.*?) -->", re.DOTALL)
 
 
-def with_picture(uri: str, markdown: str) -> str:
-    """The page with its picture after the first paragraph."""
-    if uri not in PAGES:
-        return markdown
-    address, words = PAGES[uri]
-    title, first, rest = markdown.split("\n\n", 2)
-    return f"{title}\n\n{first}\n\n![{words.replace('`', '')}]({address})\n\n*{words}.*\n\n{rest}"
+def with_pictures(markdown: str) -> str:
+    """The page with its pictures, and below each what it shows."""
+    return PICTURE.sub(lambda f: f"![{f[2].replace('`', '')}]({f[1]})\n\n*{f[2]}.*", markdown)
 
 
 def pictures() -> dict[str, bytes]:

@@ -107,7 +107,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Insert the generated lists and kept numbers; link each name of an agent to its page."""
     uri = page.file.src_uri
     markdown = kept_numbers.filled(notebook_pages.linked(markdown))
-    markdown = page_pictures.with_picture(uri, markdown)
+    markdown = page_pictures.with_pictures(markdown)
     page.meta.setdefault("search", {"boost": _weight(uri)})
     if uri in MARKED or uri in PAPERS:
         assert paper_pages.MARKER in markdown, f"{uri} has no place for its list"
