@@ -30,6 +30,8 @@ from gpbandits_env.problem import Problem
 INCUMBENTS = ("posterior-mean", "observed", "max-mean", "sampled")
 # A sampled incumbent is the largest of a sample at this many points, whose means are largest.
 MOST_SAMPLED = 512
+# The variance added to each of them, relative to the largest.
+NUGGET = 1e-6
 VARIANTS: dict[str, type[LogEI] | type[LogPI]] = {"improvement": LogEI, "probability": LogPI}
 NAMES = ("ucb", "ei", "mpi", "ts")
 # beta_t is computed for this many rounds at once: a single value would cost half a round.
@@ -120,6 +122,7 @@ class Improvement(AcquisitionRule):
             the largest reward in the posterior's data; "max-mean", the largest posterior mean of
             any action; or "sampled", the largest value at the observed points of a joint posterior
             sample, drawn anew for each acquisition (Letham et al. 2019 average over such samples).
+            To each of these values noise is added, of 1e-6 of their largest variance.
             Before any data, all are the largest prior mean; so are the first and the last if the
             correlation with all data has decayed to 0. Under constraints, only observed points that
             are likely feasible count, also for "observed", which is then as "posterior-mean";
@@ -165,8 +168,10 @@ class Improvement(AcquisitionRule):
             points, means = points[likely], means[likely]
         if sampled and len(means):
             top = descending(means)[MOST_SAMPLED - 1 :: -1]
-            spread = root(posterior.covariance(points[top]))
-            means = means[top] + spread @ now.rng.standard_normal(len(top))
+            covariance = posterior.covariance(points[top])
+            # Points close together would otherwise magnify the rounding of the covariance.
+            covariance.flat[:: len(top) + 1] += NUGGET * covariance.max()
+            means = means[top] + root(covariance) @ now.rng.standard_normal(len(top))
         return float(means.max(initial=-np.inf))
 
     def at(self, now: Round) -> Acquisition:

@@ -59,7 +59,9 @@ def test_ei_replays_its_sampled_incumbent(world, normal, batch_size):
             arms = np.unique(dense.arms)
             arms = arms[np.argsort(mean[arms])]
             draw = rng.standard_normal(len(arms))
-            level = (mean[arms] + np.linalg.cholesky(dense.covariance(arms)) @ draw).max()
+            covariance = dense.covariance(arms)
+            covariance += 1e-6 * covariance.max() * np.eye(len(arms))
+            level = (mean[arms] + np.linalg.cholesky(covariance) @ draw).max()
             levels.append(level - mean[arms].max())
         actions = agent.ask()
         for i, arm in enumerate(actions):
