@@ -81,9 +81,11 @@ def _page(name: str) -> str:
     shared = issubclass(cls, GPAgent) and cls is not GPAgent
     own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
     assert own is not None, "GPAgent states its departures"
+    about, raises, errors = prose(cls).partition("**Raises**")
     return made.get_template("agent.md").render(
         name=name,
-        about=prose(cls),
+        about=about,
+        errors=raises + errors,
         caption=agent_pictures.caption(name),
         notes=_notes(plain(module.__doc__ or "")),
         shared=_notes(plain(own[0])) if shared else "",

@@ -27,6 +27,7 @@ from mkdocs.structure.pages import Page
 from gpbandits_env.scenarios import registry
 
 ROOT = Path(__file__).parents[2]
+PAPERS = {f"papers/{group}.md": group for group in registry.GROUPS}
 # The order of what stands in docs/; a page that is named nowhere here goes to the last section.
 SECTIONS = {
     "Environments": (
@@ -35,9 +36,10 @@ SECTIONS = {
     ),
     "Agents": ("agents.md", "mixing.md", "adding-an-agent.md"),
     "Studies": (
-        *("studies.md", "suite.md", "card.md", "leaderboard.md", "defaults.md"),
-        *("scenarios.md", "claims.md", "benchmarks.md"),
+        *("studies.md", "scenarios.md", "suite.md", "card.md", "leaderboard.md"),
+        *("defaults.md", "benchmarks.md"),
     ),
+    "Papers": ("claims.md", *PAPERS),
 }
 FRONT = ("index.md", "getting-started.md", "optimize.md", "coming-from.md")
 LAST = ("errors.md", "limits.md", "bibliography.md", "architecture.md")
@@ -54,7 +56,6 @@ MARKED = {
 MOST_ROWS = 24
 OPEN = ("agents.md", "scenarios.md", "api/", "papers/")
 TABLE = re.compile(r"<details.*?</details>|<table>.*?</table>", re.DOTALL)
-PAPERS = {f"papers/{group}.md": group for group in registry.GROUPS}
 
 
 @event_priority(100)
@@ -87,10 +88,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
     own["Environments"].append({"One by one": list(environments)})
     own["Agents"].append({"One by one": list(agents)})
-    own["Studies"].insert(6, {"Paper by paper": list(PAPERS)})
-    own["Studies"] += [{"All parts of claims": list(parts)}, {"All means": list(results)}]
-    own["Studies"] += scenario_pages.by_paper(scenarios)
-    placed = {p for names in (*SECTIONS.values(), FRONT, LAST, PAPERS, (API,)) for p in names}
+    own["Studies"].insert(2, {"One by one": scenario_pages.by_paper(scenarios)})
+    own["Papers"] += [{"Claims in detail": list(parts)}, {"Tables of all means": list(results)}]
+    placed = {p for names in (*SECTIONS.values(), FRONT, LAST, (API,)) for p in names}
     config.nav = [
         {"Home": FRONT[0]},
         FRONT[1],
