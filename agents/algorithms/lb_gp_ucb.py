@@ -8,8 +8,6 @@ regret is in units of it, and that of a squared exponential for every kernel; 3.
 deviation of the noise; 4. m actions count as m plays; 5. those of `GPAgent`.
 """
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -21,7 +19,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import Schedule
 from gpbandits_env.agents.data.conditioned import Conditioned
-from gpbandits_env.agents.data.part import Observed, Part
+from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import Array, State
@@ -39,7 +37,7 @@ class Width(Schedule):
     noise_var: float | None = None
 
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
-        root = np.sqrt(2.0 * (self.noise_var or 0.0) * (gain + 1.0 + math.log(2.0 / TOLERANCE)))
+        root = np.sqrt(2.0 * (self.noise_var or 0.0) * (gain + 1.0 + np.log(2.0 / TOLERANCE)))
         return np.full(np.shape(t), (B + root) ** 2)
 
 
@@ -49,108 +47,74 @@ def supposed(share: ArrayLike, m: ArrayLike, dim: int) -> Array:
     return np.asarray(C * np.sqrt(np.asarray(m) * a) * (np.sqrt(a) + B))
 
 
-class Balance(Part):
-    """Which candidates are `live`, and the `sums` (3, k) of their plays, rewards and widths."""
-
-    REMEMBERS = ("sums", "live")
-
-    def __init__(self, problem: Problem, believe: Callable[[float], Conditioned]) -> None:
-        nu, self._problem, self._believe = problem.kernel.smoothness, problem, believe
-        self._pace = problem.domain.dim + (2.0 * nu if nu is not None and nu < math.inf else 0.0)
-        self.begin()
-
-    def begin(self) -> None:
-        self.sums, self.live, self._beliefs = (
-            np.zeros((3, FIRST)),
-            [True] * FIRST,
-            list[Conditioned](),
-        )
-
-    def share(self, i: ArrayLike) -> Array:
-        """The lengthscale of candidate i in units of the longest one: exp(-i / D)."""
-        return np.exp(-np.asarray(i) / self._pace)
-
-    @property
-    def chosen(self) -> int:
-        """The live candidate of the least supposed regret after one more play."""
-        live = np.flatnonzero(self.live)
-        plays, dim = self.sums[0, live], self._problem.domain.dim
-        return live.item(supposed(self.share(live), plays + 1.0, dim).argmin())
-
-    @property
-    def beliefs(self) -> list[Conditioned]:
-        """The posterior of each candidate."""
-        new = range(len(self._beliefs), len(self.live))
-        self._beliefs += [self._believe(float(self.share(i))) for i in new]
-        return self._beliefs
-
-    def observe(self, seen: Observed, before: Any) -> None:
-        if seen.source != "round":
-            return
-        noise_var, live, posterior = self._problem.noise_var, np.array(self.live), before.posterior
-        if count := len(seen.rewards):
-            beta = Width(noise_var)(0, posterior.information_gain)
-            width = np.sqrt(beta * posterior.moments(seen.points)[1]).sum()
-            self.sums[:, self.chosen] += count, seen.rewards.sum(), width
-        plays, rewards, widths = self.sums
-        if plays[live].all():
-            n = np.maximum(plays, 1.0)
-            xi = math.log(live.sum() * (math.pi * seen.round) ** 2 / (6.0 * TOLERANCE))
-            low = rewards / n - np.sqrt(2.0 * noise_var * xi / n)
-            self.live = (live & (low + 2.0 * widths / n >= low[live].max())).tolist()
-        if len(live) < self._pace * 0.5 * math.log(seen.round + 1.0):  # q(i) > 1 / sqrt(t)
-            self.sums, self.live = np.column_stack([self.sums, np.zeros(3)]), [*self.live, True]
-
-    def state(self) -> State:
-        return super().state() | {"beliefs": [belief.state() for belief in self.beliefs]}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._beliefs = []
-        for belief, saved in zip(self.beliefs, state["beliefs"], strict=True):
-            belief.restore(saved)
-
-
 class LBGPUCB(GPAgent):
     r"""GP-UCB under the lengthscale that promises the least regret, until rewards contradict it.
 
     .. math:: q_i = \theta_0 e^{-i / D}, \quad i_t = \arg\min_i Reg_i(n_i + 1), \quad
         \text{drop } j: \; Low_j + \frac{2}{n_j} \sum c \, \sigma^j < \max_i Low_i
 
-    All candidates learn all data. n_i counts the plays of candidate i, Low_i is a lower bound of
-    its mean reward, and D = d, or d + 2 nu for a Matern kernel. There are five, later a few more;
-    under a kernel without a lengthscale all are the same. The cost is that of all their GP-UCBs.
-
-    Attributes:
-        balance: which candidate plays next (`balance.chosen`), and which are live.
-    Raises:
-        InvalidInput: the model is to be learned.
+    Five candidates, later a few more, learn all data, at the cost of as many GP-UCBs. n_i counts
+    plays, Low_i is a lower bound of the mean reward, and D = d, or d + 2 nu for a Matern kernel.
+    Under a kernel without a lengthscale all are the same. The model cannot be learned.
     """
 
     PARTS = Parts(acquisition=partial(ConfidenceBound, beta=Width()))
 
     def __init__(self, problem: Problem, rng: Generator, **settings: Any) -> None:
-        self.balance = Balance(problem, self._believe)
+        nu = problem.kernel.smoothness or np.inf
+        self._pace = problem.domain.dim + (2.0 * nu if nu < np.inf else 0.0)
         super().__init__(problem, rng, **settings)
         if self.refit is not None:
             raise InvalidInput("lb-gp-ucb has its own lengthscales: leave out learn, standardize")
 
-    def _believe(self, share: float) -> Conditioned:
-        model = self.composed.model(self.action_map.inner)
+    def _begin(self) -> None:
+        self.sums, self._beliefs = np.eye(4, 1) + np.zeros(FIRST), list[Conditioned]()
+        super()._begin()
+
+    @property
+    def chosen(self) -> int:
+        """The live candidate of the least supposed regret after one more play."""
+        live, plays, *_ = self.sums
+        shares = np.exp(-np.arange(len(live)) / self._pace)
+        regret = supposed(shares, plays + 1.0, self.problem.domain.dim)
+        return int(np.where(live, regret, np.inf).argmin())
+
+    def _process(self, seen: Observed) -> None:
+        if seen.source == "round" and len(seen.rewards):
+            noise_var, t, points = self.problem.noise_var, seen.round, seen.points
+            var = self.posterior.moments(self.action_map.coordinates(points))[1]
+            beta, own = Width(noise_var)(t, self.posterior.information_gain), self.chosen
+            self.sums[1:, own] += len(points), seen.rewards.sum(), np.sqrt(beta * var).sum()
+            n, rewards, widths = self.sums[1:, (live := self.sums[0] > 0.0)]
+            if n.all():
+                xi = np.log(len(n) * (np.pi * t) ** 2 / (6.0 * TOLERANCE))
+                low = rewards / n - np.sqrt(2.0 * noise_var * xi / n)
+                self.sums[0, live] = low + 2.0 * widths / n >= low.max()
+            if len(live) < self._pace * 0.5 * np.log(t + 1.0):  # q(i) > 1 / sqrt(t)
+                self.sums = np.column_stack([self.sums, np.eye(4, 1)])
+        super()._process(seen)
+
+    def _believe(self, i: int) -> Conditioned:
+        share, model = np.exp(-i / self._pace), self.composed.model(self.action_map.inner)
         kernel = model.kernel.with_lengthscale(lambda ell: np.multiply(share, ell).tolist())
         own = replace(model, kernel=kernel)
         return Conditioned(self.data, self.keep, self.action_map, self._prior, own)
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        return *super().parts, self.balance
-
     def _reach(self, t: int, time: float, new: Observed | None = None) -> None:
-        for belief in self.balance.beliefs:
+        self._beliefs += map(self._believe, range(len(self._beliefs), self.sums.shape[1]))
+        for belief in self._beliefs:
             belief.at(t, time, new)
-        self.conditioned = self.balance.beliefs[self.balance.chosen]
+        self.conditioned = self._beliefs[self.chosen]
         super()._reach(t, time)
 
+    def snapshot(self) -> State:
+        beliefs = [belief.state() for belief in self._beliefs]
+        return super().snapshot() | {"sums": self.sums.copy(), "beliefs": beliefs}
+
     def _restore(self, state: State) -> None:
+        self.sums = np.array(state["sums"], float)
+        self._beliefs = [*map(self._believe, range(self.sums.shape[1]))]
         super()._restore(state)
-        self.conditioned = self.balance.beliefs[self.balance.chosen]
+        for belief, saved in zip(self._beliefs, state["beliefs"], strict=True):
+            belief.restore(saved)
+        self.conditioned = self._beliefs[self.chosen]

@@ -22,7 +22,8 @@ def test_the_supposed_regret():
 
 def test_the_lengthscales(world):
     agent = agents.make("lb-gp-ucb", world.problem(), seed=0)
-    shares = agent.balance.share(np.arange(5) / 2)  # here D = 1, there D = 2
+    shares = np.array([one.model.kernel.lengthscale for one in agent._beliefs])
+    shares = np.sqrt(shares / agent.problem.kernel.lengthscale)  # here D = 1, there D = 2
     np.testing.assert_allclose(shares, [1, 0.606531, 0.367879, 0.223130, 0.135335], atol=1e-6)
 
 
@@ -80,7 +81,7 @@ def test_replays_the_balancing(world, batch_size):
         if len(bases) < 0.5 * math.log(t + 1):
             live.append(len(bases))
             bases.append(Base(world, len(bases)))
-        assert np.flatnonzero(agent.balance.live).tolist() == live
+        assert np.flatnonzero(agent.sums[0]).tolist() == live
     assert {base.n > 0 for base in bases} == {True}
 
 
@@ -88,21 +89,19 @@ def test_a_candidate_is_dropped_when_another_earns_more(world):
     """Rewards of -9 in the rounds of the longest lengthscale, and of 9 in those of others."""
     agent = agents.make("lb-gp-ucb", world.problem(), seed=0)
     for _ in range(300):
-        agent.tell(agent.ask(), [-9.0 if agent.balance.chosen == 0 else 9.0])
-    assert agent.balance.live[0] is False
-    assert any(agent.balance.live)
+        agent.tell(agent.ask(), [-9.0 if agent.chosen == 0 else 9.0])
+    assert agent.sums[0, 0] == 0.0
+    assert agent.sums[0].any()
 
 
 def test_more_lengthscales_come_with_time(world):
-    balance = agents.make("lb-gp-ucb", world.problem(), seed=0).balance
-    balance._pace = 4.0  # as in four dimensions
-    assert len(balance.live) == 5
     agent = agents.make("lb-gp-ucb", world.problem(), seed=0)
-    agent.balance._pace = 4.0
+    agent._pace = 4.0  # as in four dimensions
+    assert len(agent._beliefs) == 5
     sizes = []
     for _ in range(40):
         agent.tell(asked := agent.ask(), world.rewards(asked))
-        sizes.append(len(agent.balance.live))
+        sizes.append(len(agent._beliefs))
     assert sizes == [max(5, math.ceil(2 * math.log(t + 1))) for t in range(1, 41)]
 
 
