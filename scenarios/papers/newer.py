@@ -70,7 +70,7 @@ SCENARIOS = (
             AgentEntry("right", "gp-ucb", {}, "knows that it is 0.1"),
         ),
         horizon=250,
-        trials=30,
+        trials=300,
         departures=("the paper's functions are others", "the longest is given, not fitted"),
     ),
 )
