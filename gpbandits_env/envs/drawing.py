@@ -106,7 +106,7 @@ def _draw_curve(figure: Figure, scene: Scene, numbered: bool) -> None:
     style = "steps-mid" if numbered else "default"
     axes.plot(x, function(actions), color=INK, lw=1.6, ls="-", drawstyle=style, label="function")
     if scene.history:
-        _draw_readings(axes, place(scene.actions), scene)
+        _draw_readings(axes, place(scene.all("actions")), scene)
         last = scene.history[-1]
         axes.scatter(place(last.actions), last.rewards, s=52, label="last round", **RING)
     draw_star(axes, place(scene.best), [function.optimum])
@@ -124,17 +124,17 @@ def _draw_curve(figure: Figure, scene: Scene, numbered: bool) -> None:
 def _draw_readings(axes: Axes, x: Array, scene: Scene) -> None:
     """Draw the readings as dots; those of another context are fainter."""
     other = scene.elsewhere
-    axes.scatter(x[~other], scene.rewards[~other], label="readings", **DOTS)
+    axes.scatter(x[~other], scene.all("rewards")[~other], label="readings", **DOTS)
     if other.any():
         faded = {**DOTS, "alpha": FADED, "label": "in other contexts"}
-        axes.scatter(x[other], scene.rewards[other], **faded)
+        axes.scatter(x[other], scene.all("rewards")[other], **faded)
 
 
 def _draw_regret(axes: Axes, scene: Scene) -> None:
     """Draw the regret of each action against the best of its round."""
     _tidy(axes)
     if scene.history:
-        axes.scatter(scene.rounds, scene.regret, **DOTS)
+        axes.scatter(scene.rounds, scene.all("regret"), **DOTS)
     axes.set_ylim(bottom=0.0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title("regret of each action", fontsize=10, color=INK, loc="left")
@@ -266,7 +266,7 @@ def _draw_bar(figure: Figure, axes: Axes, artist: Collection, below: bool) -> No
 def _draw_marks(axes: Axes, scene: Scene) -> None:
     """Mark the actions, those of the last round, and the optimum."""
     if scene.history:
-        before, last = scene.at(scene.actions), scene.at(scene.history[-1].actions)
+        before, last = scene.at(scene.all("actions")), scene.at(scene.history[-1].actions)
         looks: Settings = {"s": 9, "color": "white", "edgecolor": INK, "lw": 0.4}
         axes.scatter(before[:, 0], before[:, 1], label="actions so far", **looks)
         for label, ring in (("", {**RING, "edgecolor": "white", "lw": 3.2}), ("last round", RING)):

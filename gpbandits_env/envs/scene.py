@@ -41,20 +41,9 @@ class Scene:
     history: list[ObservedRound]
     agent: Any = None
 
-    @property
-    def actions(self) -> Points:
-        """All actions that are shown."""
-        return np.concatenate([each.actions for each in self.history])
-
-    @property
-    def rewards(self) -> Array:
-        """All rewards that are shown."""
-        return np.concatenate([each.rewards for each in self.history])
-
-    @property
-    def regret(self) -> Array:
-        """The regret of each action that is shown."""
-        return np.concatenate([each.regret for each in self.history])
+    def all(self, name: str) -> Points:
+        """The actions, the rewards or the regret of all rounds that are shown, by that name."""
+        return np.concatenate([getattr(each, name) for each in self.history])
 
     @property
     def rounds(self) -> IntArray:

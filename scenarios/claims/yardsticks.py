@@ -130,11 +130,8 @@ def slope(a: Array, x: Array, limits: Limits) -> Judged:
     weights /= weights @ weights
     value = float(weights @ np.log(mean))
     low, high = interval(value, error((a / mean) @ weights), len(a))
-    return _against(low, high, limits.above, limits.below), {
-        "slope": value,
-        "low": low,
-        "high": high,
-    }
+    numbers = {"slope": value, "low": low, "high": high}
+    return _against(low, high, limits.above, limits.below), numbers
 
 
 def mean(a: Array, limits: Limits) -> Judged:

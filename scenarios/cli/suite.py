@@ -78,12 +78,10 @@ def run(
     settings: tuple[str, ...],
     label: str | None,
     problems: tuple[str, ...],
-    trials: int | None,
-    jobs: int | None,
     engine: str,
     out: Path | None,
-    fresh: bool,
     seeds: int | None,
+    **given: Any,
 ) -> None:
     """Run an agent on all problems of a suite, and print its card.
 
@@ -97,13 +95,7 @@ def run(
     """
     look_here()
     entry = AgentEntry(label or label_of(agent), agent, parse_settings(settings))
-    given: dict[str, Any] = {
-        "problems": problems or None,
-        "trials": trials,
-        "jobs": jobs,
-        "engine": Engine(engine),
-        "fresh": fresh,
-    }
+    given |= {"problems": problems or None, "engine": Engine(engine)}
     public = run_suite(name, entry, folder=out, **given)
     _conclude(public)
     if public.rows:

@@ -1,24 +1,5 @@
 """What papers print: final figures to compare ours with."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Published:
-    """A row of a paper's table, which states the simple regret of each agent at the last round.
-
-    Its mean, and its standard deviation over the runs.
-    """
-
-    means: Mapping[str, float]
-    deviations: Mapping[str, float]
-
-    def rank(self, agent: str) -> int:
-        """Return the rank of an agent; the smallest mean has rank 1."""
-        return 1 + sum(mean < self.means[agent] for mean in self.means.values())
-
-
 # Source: ren2024, Tables 1-4; mean/standard deviation, in the unit of the row.
 _REN2024 = """
 problem         unit dpp-ts    bucb      ucbpe        sp         ts        qei       ts-rsr
@@ -37,19 +18,16 @@ push-4d         1e-1 3.5/2.5   2.6/1.9   3.5/2.3      5.5/5.6    3.8/2.4   5.2/7
 """
 
 
-def _read(table: str) -> dict[str, Published]:
+def _read(table: str) -> dict[str, dict[str, float]]:
     (_, _, *agents), *rows = (line.split() for line in table.strip().splitlines())
-    found = {}
-    for problem, unit, *cells in rows:
-        pairs = [cell.split("/") for cell in cells]
-        means, deviations = (
-            {agent: float(unit) * float(pair[i]) for agent, pair in zip(agents, pairs, strict=True)}
-            for i in (0, 1)
-        )
-        found[problem] = Published(means, deviations)
-    return found
+    return {
+        problem: {
+            agent: float(unit) * float(cell.partition("/")[0])
+            for agent, cell in zip(agents, cells, strict=True)
+        }
+        for problem, unit, *cells in rows
+    }
 
 
+# Problem -> agent -> its mean simple regret at the last round.
 REN2024 = _read(_REN2024)
-# Paper -> problem -> what it prints.
-TABLES = {"ren2024": REN2024}

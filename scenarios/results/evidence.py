@@ -63,15 +63,11 @@ class Evidence:
 
     def curve(self, cell: int, label: str, metric: str) -> Array:
         """A quantity or a metric made of one, at the rounds kept: (trials, k)."""
-        derived: dict[str, tuple[str, Callable[[Array], Array]]] = {
-            "cumulative_regret": ("average_regret", lambda values: values * self.rounds),
-            "log10_simple_regret": (
-                "simple_regret",
-                lambda values: np.log10(np.maximum(values, FLOOR)),
-            ),
-        }
-        quantity, change = derived.get(metric, (metric, lambda values: values))
-        return change(np.asarray(self.values[cell, label, quantity], np.float64))
+        if metric == "cumulative_regret":
+            return self.curve(cell, label, "average_regret") * self.rounds
+        if metric == "log10_simple_regret":
+            return np.log10(np.maximum(self.curve(cell, label, "simple_regret"), FLOOR))
+        return np.asarray(self.values[cell, label, metric], np.float64)
 
 
 def by_unit(values: Array, units: IntArray) -> Array:

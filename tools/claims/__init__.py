@@ -8,7 +8,7 @@ has the results of a scenario at hand; `python -m tools.claims PAPER/NAME` runs 
     COMPUTATIONS  name -> a function () -> {name: array}, the same whenever it is run
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -16,10 +16,19 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import IntArray
+from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.results.evidence import Measure, Units
+from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import Cell
+from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
 
 Computation = Callable[[], Mapping[str, Any]]
+# The scenarios whose trials replay the same recorded days.
+REPLAYED = (
+    *("bogunovic2016/temperature", "bogunovic2016/traffic", "bogunovic2016/traffic-i880"),
+    *("context/temperature", "time/temperature", "time/traffic"),
+)
 
 
 def measures(scenario: str) -> tuple[Measure, ...]:
@@ -30,7 +39,8 @@ def measures(scenario: str) -> tuple[Measure, ...]:
 
 def units(scenario: str) -> Units | None:
     """How the trials of a scenario fall into independent units; None if each is one."""
-    found: Units | None = table(scenario, "UNITS").get(scenario)
+    usual = one_unit if scenario in REPLAYED else None
+    found: Units | None = table(scenario, "UNITS").get(scenario, usual)
     return found
 
 
@@ -48,3 +58,21 @@ def named(*computations: Computation) -> dict[str, Computation]:
 def one_unit(store: Store, cell: int) -> IntArray:
     """One unit for all trials of a cell, which replay the same recorded days."""
     return np.zeros(store.scenario["trials"], np.int64)
+
+
+def cell_of(store: Store, cell: int) -> Cell:
+    """A cell of the registered scenario of a results file."""
+    return registry.get(store.scenario["id"]).cells()[cell]
+
+
+def environment(here: Cell) -> Any:
+    """The environment of a cell."""
+    return make_env(here.scenario.env, here.made_with, here.scenario.horizon).unwrapped
+
+
+def instances(here: Cell, trials: Iterable[int], seed: int = 0) -> Iterator[Any]:
+    """The environment of a cell at the beginning of each trial."""
+    env = environment(here)
+    for trial in trials:
+        env.reset(seed=PlannedTrial(here, TrialKey(here.index, "", trial), seed).stream("world"))
+        yield env

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -10,12 +9,10 @@ from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.results.evidence import Measure
-from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
 from tools.claims import bogunovic2016_real as real
 from tools.claims import bogunovic2016_theory as theory
-from tools.claims import one_unit
+from tools.claims import cell_of, environment, instances
 
 Arrays = dict[str, Array]
 
@@ -28,11 +25,11 @@ def rise(store: Store, cell: int, label: str) -> Arrays:
     The mean over the resets at rounds N + 1, 2N + 1, ... with a whole quarter block after them, of
     R-GP-UCB's N, for every agent: "r-oscillates".
     """
-    here = registry.get(store.scenario["id"]).cells()[cell].scenario
-    env: Any = make_env(here.env, here.env_kwargs, here.horizon).unwrapped
-    block = paper_block_length(env.problem.replaced(horizon=here.horizon))
-    regret, quarter = _regret(store, cell, label), round(block / 4)
-    resets = range(block, here.horizon - quarter + 1, block)  # rounds counted from 0
+    here, regret = cell_of(store, cell), _regret(store, cell, label)
+    horizon = here.scenario.horizon
+    block = paper_block_length(environment(here).problem.replaced(horizon=horizon))
+    quarter = round(block / 4)
+    resets = range(block, horizon - quarter + 1, block)  # rounds counted from 0
     jumps = [
         regret[:, at : at + quarter].mean(axis=1) - regret[:, at - quarter : at].mean(axis=1)
         for at in resets
@@ -103,19 +100,13 @@ def epsilon_slope(store: Store, cell: int, label: str) -> Arrays:
 @lru_cache(maxsize=1)
 def best_fixed(id: str, cell: int, trials: int) -> Array:
     """The mean reward of the best fixed arm of each trial, (trials,)."""
-    planned = registry.get(id).cells()[cell]
-    here, label = planned.scenario, planned.scenario.agents[0].label
-    env = make_env(here.env, here.env_kwargs, here.horizon)
-    instance: Any = env.unwrapped
-    found = np.empty(trials)
-    for trial in range(trials):
-        task = PlannedTrial(planned, TrialKey(cell, label, trial), 0)
-        env.reset(seed=task.stream("world"))
+    here, found = registry.get(id).cells()[cell], np.empty(trials)
+    for trial, env in enumerate(instances(here, range(trials))):
         total = 0.0
-        for _ in range(here.horizon):
+        for _ in range(here.scenario.horizon):
             env.step(np.zeros(1, np.int64))
-            total = total + instance.function.values
-        found[trial] = np.max(total) / here.horizon
+            total = total + env.function.values
+        found[trial] = np.max(total) / here.scenario.horizon
     return found
 
 
@@ -175,8 +166,6 @@ MEASURES: dict[str, tuple[Measure, ...]] = {
     **{f"bogunovic2016/mismatch-eps{end}": (rates,) for end in ("", "@wide")},
 }
 
-
-UNITS = {f"bogunovic2016/{name}": one_unit for name in ("temperature", "traffic", "traffic-i880")}
 
 # -- What needs no scenario: see the two modules --------------------------------------------------
 

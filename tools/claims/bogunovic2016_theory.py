@@ -167,11 +167,8 @@ def _trial(name: str, epsilon: float, trial: int) -> dict[str, Any]:
         beta = LOG_TIME if label.endswith("log") else theorems[resets]
         agent: Any = agents.make("r-gp-ucb" if resets else "tv-gp-ucb", env, seed=0, beta=beta)
         env.reset(seed=seed_for("bogunovic2016/theorems", name, str(epsilon), trial))
-        regret, arms, rewards = (
-            np.empty(HORIZON),
-            np.empty((HORIZON, 1), int),
-            np.empty((HORIZON, 1)),
-        )
+        arms, rewards = np.empty((HORIZON, 1), int), np.empty((HORIZON, 1))
+        regret = np.empty(HORIZON)
         mean, var, values = np.empty((3, HORIZON, GRID.size))
         for t in range(HORIZON):
             arms[t] = agent.ask()
@@ -191,26 +188,20 @@ def _trial(name: str, epsilon: float, trial: int) -> dict[str, Any]:
             )
             found["random"] = float((values.max(axis=1) - values.mean(axis=1)).mean())
         if label == "r" and trial < CLOSE_TRIALS:
-            made = env.unwrapped.problem, agent.keep.every, epsilon, tails
-            found["lemma"] = _mismatch(mean, sd, arms, rewards, *made)
+            bound = agent.keep.every, epsilon, tails
+            found["lemma"] = _mismatch((mean, sd, arms, rewards), env.unwrapped.problem, *bound)
     return found
 
 
 def _mismatch(
-    mean: Array,
-    sd: Array,
-    arms: Array,
-    rewards: Array,
-    problem: Problem,
-    block: int,
-    epsilon: float,
-    tails: Plain,
+    run: tuple[Array, ...], problem: Problem, block: int, epsilon: float, tails: Plain
 ) -> Array:
     """The largest ratios of the differences of Lemma D.1 to their bounds, in mean and in sd.
 
     The other posterior has the same data of a block, and knows that the function moves.
-    """  # fmt: skip
+    """
     largest, moved = np.zeros((HORIZON, 2)), block**3 * epsilon
+    mean, sd, arms, rewards = run
     for t in range(HORIZON):
         if t % block == 0:
             other: Any = agents.make("tv-gp-ucb", problem, seed=0)

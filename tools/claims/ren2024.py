@@ -157,7 +157,7 @@ def ranks() -> Arrays:
 def _ranks(labels: tuple[str, ...], rng: np.random.Generator, draws: int = 2000) -> Array:
     rows = [row for row in ready() if row != "boston"]
     table = {row: np.array([ends(PROBLEMS[row], label) for label in labels]) for row in rows}
-    printed = {row: [REN2024[row].means[label] for label in labels] for row in rows}
+    printed = {row: [REN2024[row][label] for label in labels] for row in rows}
 
     def average(pick: Callable[[Array], Array]) -> float:
         found = [spearmanr(printed[row], pick(table[row]).mean(axis=1))[0] for row in rows]
@@ -244,15 +244,9 @@ def same_posteriors() -> Arrays:
                 whole = "highest mean" if key == "highest mean" else f"{key} {name}"
                 if values and not (key == "highest mean" and name not in LOW):
                     found.setdefault(whole, []).append(float(np.mean(values)))
-    gains = [
-        np.array(found[f"information ts-rsr {n}"]) / found[f"information no-redraws {n}"]
-        for n in SAME
-    ]
-    relative = {
-        "information ts-rsr": np.mean(gains, axis=0),
-        "information no-redraws": np.ones(RUNS),
-    }
-    return found | relative
+    own, literal = (f"information {rule}" for rule in ("ts-rsr", "no-redraws"))
+    gains = [np.divide(found[f"{own} {name}"], found[f"{literal} {name}"]) for name in SAME]
+    return {**found, own: np.mean(gains, axis=0), literal: np.ones(RUNS)}
 
 
 def _batches_of(name: str, label: str, run: int) -> Iterator[dict[str, float]]:

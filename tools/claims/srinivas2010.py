@@ -6,7 +6,7 @@ The theorems are judged by runs of Algorithm 1 (`play`), on functions of their o
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,13 +19,10 @@ from gpbandits_env.gp.posterior import ArmPosterior, posterior_on
 from gpbandits_env.gp.samplers import sampler_for
 from gpbandits_env.gp.theory.information import GREEDY
 from gpbandits_env.rewards import datasets
-from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.results.evidence import Measure, Units
-from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.study.runner import PlannedTrial, lent
 from gpbandits_env.seeding import stream
-from tools.claims import named
+from tools.claims import cell_of, environment, instances, named
 
 PAPER = "srinivas2010"
 DELTA, NOISE_VAR, ELL = 0.1, 0.025, 0.2
@@ -44,21 +41,10 @@ Arrays = Mapping[str, ArrayLike]
 # -- The trials of a scenario ---------------------------------------------------------------------
 
 
-def _inside(env: Any) -> Any:
-    return env.unwrapped
-
-
 def functions(store: Store, cell: int) -> Array:
     """The function of each trial at all arms, (trials, n), drawn again from its seed."""
-    scenario = store.scenario
-    here, label = registry.get(scenario["id"]).cells()[cell], store.labels(cell)[0]
-    found = []
-    with lent(here.scenario.env, here.made_with, here.scenario.horizon) as env:
-        for trial in store.trials(cell, label):
-            planned = PlannedTrial(here, TrialKey(cell, label, trial), scenario["seed"])
-            env.reset(seed=planned.stream("world"))
-            found.append(_inside(env).function.values)
-    return np.array(found)
+    trials, seed = store.trials(cell, store.labels(cell)[0]), store.scenario["seed"]
+    return np.array([env.function.values for env in instances(cell_of(store, cell), trials, seed)])
 
 
 def rows_of(values: Array, table: Array) -> IntArray:
@@ -69,9 +55,7 @@ def rows_of(values: Array, table: Array) -> IntArray:
 
 def _test_rows(store: Store, cell: int) -> tuple[IntArray, int]:
     """The row of the readings that each trial has as its function, and the number of test rows."""
-    here = registry.get(store.scenario["id"]).cells()[cell]
-    with lent(here.scenario.env, here.made_with, here.scenario.horizon) as env:
-        table: Array = _inside(env).bandit.process.table
+    table: Array = environment(cell_of(store, cell)).bandit.process.table
     return rows_of(functions(store, cell), table), len(table)
 
 
@@ -176,9 +160,7 @@ def against(bound: Array, f: Array, arms: IntArray) -> dict[str, float]:
 
 def on_synthetic(store: Store, cell: int, label: str) -> dict[str, Array]:
     """Of each trial on synthetic functions: information gain, stuck, the bound, the band."""
-    here = registry.get(store.scenario["id"]).cells()[cell]
-    with lent(here.scenario.env, here.made_with, here.scenario.horizon) as env:
-        problem = _inside(env).problem
+    problem = environment(cell_of(store, cell)).problem
     arms, kernel, noise_var = problem.domain, problem.kernel, problem.noise_var
     values, played = functions(store, cell), store.arrays(cell, label, "actions")[:, :, 0]
     horizon = played.shape[1]

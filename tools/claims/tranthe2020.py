@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -263,10 +264,9 @@ def bound_and_calls() -> dict[str, Array]:
     return found
 
 
-def _bound(gain: Array, dim: int, d: int, b: float, alpha: int) -> Array:
-    return theory.regret_bound_subspaces(
-        gain, dim, d, NOISE_VAR, alpha=alpha, delta=DELTA, tail=(TAIL, b)
-    )
+def _bound(gain: Array, dim: int, d: int, b: float, alpha: float, **more: Any) -> Array:
+    more |= {"alpha": alpha, "delta": DELTA, "tail": (TAIL, b)}
+    return theory.regret_bound_subspaces(gain, dim, d, NOISE_VAR, **more)
 
 
 def _of_gp_ucb(gain: Array, dim: int, b: float) -> Array:
@@ -389,10 +389,7 @@ def effective_bound() -> dict[str, Array]:
     gain, b = _gain(EFFECTIVE, ROUNDS), _tail_scale(EFFECTIVE)
     found = {}
     for alpha in (0.0, 1.0):
-        bound = theory.regret_bound_subspaces(
-            gain, 20, 5, NOISE_VAR,
-            alpha=alpha, delta=DELTA, tail=(TAIL, b), effective_dim=EFFECTIVE,
-        )  # fmt: skip
+        bound = _bound(gain, 20, 5, b, alpha, effective_dim=EFFECTIVE)
         runs = [_cumulative(alpha, b, i) > bound for i in range(RUNS)]
         found[f"alpha={alpha:g}"] = np.any(runs, axis=1).astype(float)
     return found
