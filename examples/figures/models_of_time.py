@@ -4,14 +4,16 @@ Run: python examples/figures/models_of_time.py [FOLDER] [ROUNDS]
 """
 
 import sys
+from collections.abc import Callable, Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.figure import Figure
+from PIL import Image
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
@@ -38,6 +40,26 @@ def save(figure: Figure, target: Path) -> None:
     """Write a picture with its words as text, the same each time."""
     with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "gpbandits"}):
         figure.savefig(target, metadata={"Date": None})
+
+
+def animate(
+    figure: Figure,
+    draw: Callable[[Any], None],
+    shown: Iterable[Any],
+    target: Path,
+    ms: int,
+    dpi: int,
+) -> None:
+    """Write a GIF with a frame for each of ``shown``, in the colors of the last frame."""
+    frames = []
+    for each in shown:
+        draw(each)
+        figure.savefig(file := BytesIO(), format="png", dpi=dpi)
+        frames.append(Image.open(file).convert("RGB"))
+    plt.close(figure)
+    palette = frames[-1].quantize(32, kmeans=1)
+    first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    first.save(target, save_all=True, append_images=others, optimize=True, duration=ms, loop=0)
 
 
 def draw_kernels(target: Path) -> None:
@@ -105,10 +127,7 @@ def animate_beliefs(target: Path, rounds: int) -> None:
             axis.title.set_fontsize(9)
         axes[0].legend(fontsize=7, loc="lower left", ncols=3)
 
-    shown = range(FOUR_DAYS, rounds, 2)
-    moving = FuncAnimation(figure, draw, frames=shown)  # type: ignore[arg-type]
-    moving.save(target, writer=PillowWriter(fps=2), dpi=90)
-    plt.close(figure)
+    animate(figure, draw, range(FOUR_DAYS, rounds, 2), target, 500, 90)
 
 
 def _played(season: dict[str, Any], temporal: dict[str, Any], rounds: int) -> list[Any]:
@@ -156,10 +175,7 @@ def animate_speeds(target: Path, seconds: float) -> None:
             axis.set_title(f"{title}\n{now:.1f} s: {said}", fontsize=9)
         axes[0].legend(fontsize=7, loc="lower left", ncols=2)
 
-    shown = np.arange(5.0, seconds, 0.6).tolist()
-    moving = FuncAnimation(figure, draw, frames=shown)
-    moving.save(target, writer=PillowWriter(fps=3), dpi=80)
-    plt.close(figure)
+    animate(figure, draw, np.arange(5.0, seconds, 0.6).tolist(), target, 330, 80)
 
 
 def _clocked(thinking: float, seconds: float) -> tuple[Any, list[Any]]:
