@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from gpbandits_env.agents.optimize.campaign import Campaign
@@ -28,7 +26,7 @@ ALONG, ACROSS = 101, 41
 MOST_PAIRED = 5
 
 
-def convergence(found: Plotted) -> Figure:
+def convergence(found: Plotted) -> NotebookFigure:
     """All values in the order of their evaluation, and the best so far where constraints hold.
 
     Args:
@@ -54,7 +52,7 @@ def convergence(found: Plotted) -> Figure:
     return figure
 
 
-def slices(found: Plotted, at: object = None) -> Figure:
+def slices(found: Plotted, at: object = None) -> NotebookFigure:
     """The belief along each dimension through one point, with two standard deviations.
 
     Points that violate a linear constraint are left out, here and in `pairs`.
@@ -79,7 +77,7 @@ def slices(found: Plotted, at: object = None) -> Figure:
     return figure
 
 
-def pairs(found: Plotted, names: Sequence[str] | None = None, at: object = None) -> Figure:
+def pairs(found: Plotted, names: Sequence[str] | None = None, at: object = None) -> NotebookFigure:
     """The posterior mean over each pair of dimensions through one point, and the evaluations.
 
     Args:
@@ -131,9 +129,8 @@ def _center(campaign: Campaign, at: object) -> Params:
 
 def _panels(
     rows: int, columns: int, width: float, height: float, *, shared: bool = False
-) -> tuple[Figure, list[Axes]]:
-    figure = NotebookFigure(figsize=(columns * width, rows * height), layout="constrained")
-    FigureCanvasAgg(figure)
+) -> tuple[NotebookFigure, list[Axes]]:
+    figure = NotebookFigure(figsize=(columns * width, rows * height))
     axes: Any = {"sharex": "col", "sharey": "row"} if shared else {}
     return figure, list(figure.subplots(rows, columns, squeeze=False, **axes).ravel())
 

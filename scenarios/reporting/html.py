@@ -33,10 +33,7 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
         title=f"{len(studies)} studies" if len(studies) > 1 else studies[0]["title"],
         studies=studies,
         summary=[_summary(s["found"], cell) for s in studies for cell in s["found"].cells],
-        words=words,
-        counted=counted,
-        rows_of=rows_of,
-        pairs_of=pairs_of,
+        **{helper.__name__: helper for helper in (words, counted, rows_of, pairs_of)},
     )
 
 

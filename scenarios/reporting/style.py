@@ -139,13 +139,10 @@ def house_style() -> Iterator[None]:
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator["Figure"]:
     """Make an empty figure in the house style, in inches, which is drawn without a display."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     from gpbandits_env.figure import NotebookFigure
 
     with house_style():
-        figure = NotebookFigure(figsize=(width, height), layout="constrained", facecolor="white")
-        FigureCanvasAgg(figure)
+        figure = NotebookFigure(figsize=(width, height), facecolor="white")
         yield figure
         _spell_out(figure)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
-from scipy.stats import rankdata
 
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.display import Displayed, aligned, html_table
@@ -195,7 +194,10 @@ def mean_ranks(table: Array) -> Array:
     """
     if not table.shape[1]:
         return np.full(len(table), np.nan)
-    return np.asarray(rankdata(np.where(np.isnan(table), np.inf, table), axis=0).mean(axis=1))
+    table = np.where(np.isnan(table), np.inf, table)
+    below = (table[None] < table[:, None]).sum(axis=1)
+    ties = (table[None] == table[:, None]).sum(axis=1)
+    return (below + 0.5 * (ties + 1)).mean(axis=1)
 
 
 def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:

@@ -59,10 +59,7 @@ def late(store: Store, cell: int, label: str) -> dict[str, Array]:
     Both are NaN for a compressed agent whose median trial leaves out nothing in the first three
     quarters of the rounds.
     """
-    regret, orders = (
-        along(store, cell, label, "average_regret"),
-        store.arrays(cell, label, "model_order").astype(np.float64),
-    )
+    regret, orders = (along(store, cell, label, k) for k in ("average_regret", "model_order"))
     trials, horizon = orders.shape
     half = horizon // 2
     average = (horizon * regret[:, -1] - half * regret[:, half - 1]) / (horizon - half)
@@ -75,10 +72,7 @@ def late(store: Store, cell: int, label: str) -> dict[str, Array]:
 
 def early(store: Store, cell: int, label: str) -> dict[str, Array]:
     """Average regret and model order after the rounds that the paper's clock times suggest."""
-    regret, orders = (
-        along(store, cell, label, "average_regret"),
-        along(store, cell, label, "model_order"),
-    )
+    regret, orders = (along(store, cell, label, k) for k in ("average_regret", "model_order"))
     found = {f"average_regret_{t}": regret[:, t - 1] for t in (50, 100, 500)}
     return found | {f"model_order_{t}": orders[:, t - 1] for t in (50, 100, 500)}
 

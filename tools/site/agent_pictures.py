@@ -6,15 +6,13 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from page_pictures import png
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.agents import Agent, GPAgent
 from gpbandits_env.envs.drawing import BLUE, GREY, INK, ORANGE, VERMILION, draw_belief
 from gpbandits_env.errors import GPBanditsError
+from gpbandits_env.figure import NotebookFigure
 
 # The rounds of the pictures, and how often the last round is repeated to count choices.
 ROUNDS = {"agents": 25, "repeats": 200}
@@ -81,8 +79,7 @@ def picture(name: str) -> bytes:
         regrets.append(info["cumulative_regret"] / (t + 1))
         if t < rounds - 1:
             agent.tell(actions, observation["rewards"])
-    figure = Figure(figsize=(9.6, 5.4), dpi=100, layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = NotebookFigure(figsize=(9.6, 5.4), dpi=100, facecolor="white")
     panels = figure.subplots(2, 2)
     actions, x = _line(agent)
     panels[0, 0].plot(x, env.unwrapped.function(actions), color=INK, lw=1.4, label="function")
@@ -105,7 +102,7 @@ def picture(name: str) -> bytes:
     for axes in panels.ravel():
         axes.spines[["top", "right"]].set_visible(False)
     env.close()
-    return png(figure)
+    return figure._repr_png_()
 
 
 def _begin(env: Any) -> None:

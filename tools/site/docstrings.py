@@ -7,11 +7,7 @@ from typing import Any
 import formulas
 from griffe import Docstring, DocstringSection, DocstringSectionKind
 
-LISTED = (
-    DocstringSectionKind.attributes,
-    DocstringSectionKind.raises,
-    DocstringSectionKind.returns,
-)
+LISTED = ("attributes", "raises", "returns")
 
 
 def sections_of(cls: type[Any]) -> list[DocstringSection]:
@@ -53,7 +49,7 @@ def prose(cls: type[Any]) -> str:
         if section.kind is DocstringSectionKind.text:
             text = re.sub(r"^Source:.*\n?", "", section.value, flags=re.MULTILINE)
             parts.append(re.sub(r"^(Cost[^:]*):", r"\n**\1:**", text, flags=re.MULTILINE))
-        elif section.kind in LISTED:
+        elif section.kind.value in LISTED:
             parts.append(f"**{section.kind.value.capitalize()}**")
             named = (
                 (getattr(e, "name", None) or e.annotation, e.description) for e in section.value

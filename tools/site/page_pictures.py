@@ -4,17 +4,14 @@ A bar chart shows the numbers of a table of its page; nothing is written twice.
 """
 
 import re
-from io import BytesIO
 from math import log10
 from pathlib import Path
 from typing import Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-
 from gpbandits_env import Integer, Real, benchmark_function, minimize
 from gpbandits_env.agents.optimize import plots
 from gpbandits_env.envs.drawing import BLUE, GREY
+from gpbandits_env.figure import NotebookFigure
 
 DOCS = Path(__file__).parents[2] / "docs"
 CALLS = {"optimize": 30}
@@ -46,7 +43,7 @@ def _slices() -> bytes:
         return f([0.2, 0.15, p["width"], 0.28, p["layers"] / 8, 1 + 0.25 * log10(p["rate"])])
 
     found = minimize(loss, space, n_calls=CALLS["optimize"], seed=0)
-    return png(plots.slices(found))
+    return plots.slices(found)._repr_png_()
 
 
 def _benchmarks() -> bytes:
@@ -58,7 +55,7 @@ def _benchmarks() -> bytes:
     figure, axes = _axes(2.8)
     axes.barh(labels[::-1], [float(ratio) for _, ratio in rows[::-1]], color=BLUE)
     axes.set(xscale="log", xlabel="time of the other library / ours", xlim=(1.0, None))
-    return png(figure)
+    return figure._repr_png_()
 
 
 def _returns() -> bytes:
@@ -70,19 +67,11 @@ def _returns() -> bytes:
     labels, means, errors = zip(*rows[::-1], strict=True)
     axes.barh(labels, means, xerr=errors, color=BLUE, ecolor=GREY)
     axes.set_xlabel("mean return of an episode")
-    return png(figure)
+    return figure._repr_png_()
 
 
-def _axes(height: float) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(8.0, height), dpi=100, layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
+def _axes(height: float) -> tuple[NotebookFigure, Any]:
+    figure = NotebookFigure(figsize=(8.0, height), dpi=100, facecolor="white")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
-
-
-def png(figure: Figure) -> bytes:
-    """A figure as a PNG picture."""
-    file = BytesIO()
-    figure.savefig(file, format="png")
-    return file.getvalue()

@@ -77,8 +77,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     parts = paper_pages.parts()
     notebooks = notebook_pages.pages()
     changes = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
-    text = agents | environments | scenarios | results | parts | api | notebooks
-    text |= changes
+    text = agents | environments | scenarios | results | parts | api | notebooks | changes
     pictures = environment_pages.pictures() | agent_pictures.pictures() | page_pictures.pictures()
     pictures |= leaderboard_page.pictures()
     for uri, content in (text | pictures).items():
