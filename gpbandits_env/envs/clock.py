@@ -1,14 +1,14 @@
 """Time that passes between two evaluations: that of an evaluation, and the agent's thinking."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from time import process_time
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Settings, listed, positive
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.arrays import Array, Settings, listed, mapping, positive
+from gpbandits_env.errors import InvalidInput, one_of
 
 MEASURED = "measured"
 
@@ -77,12 +77,8 @@ def clock_for(spec: ClockSpec) -> Clock | None:
     """
     if spec is None or isinstance(spec, Clock):
         return spec
-    if not isinstance(spec, Mapping):
-        raise InvalidInput(
-            'clock must be a dict such as {"evaluation": 0.1, "thinking": "measured"}, got '
-            f"{shown(spec)}"
-        )
-    for key in spec:
+    words = 'a dict such as {"evaluation": 0.1, "thinking": "measured"}'
+    for key in mapping(spec, "clock", words):
         one_of(key, [field.name for field in fields(Clock)], "field of the argument 'clock'")
     return Clock(**spec)
 
