@@ -2,8 +2,11 @@
 
 import re
 import tomllib
+from importlib import import_module
 
 import pytest
+import yaml
+from jinja2 import Template
 
 import gpbandits_env
 
@@ -26,12 +29,20 @@ def test_the_version_is_the_same_everywhere(root, project):
     assert f"\n## {version} (" in (root / "CHANGELOG.md").read_text("utf-8")
 
 
-def test_the_recipe_has_the_dependencies_of_the_package(root, project):
-    recipe = (root / "recipe" / "meta.yaml").read_text("utf-8")
-    run = re.search(r"  run:\n((?:    - .*\n)*)", recipe)[1]
-    listed = {line.strip(" -").replace(" ", "") for line in run.splitlines()}
+def test_the_recipe_is_that_of_the_package(root, project):
+    text = (root / "recipe" / "meta.yaml").read_text("utf-8")
+    recipe = yaml.safe_load(Template(text).render(PYTHON="python"))
+    assert recipe["package"] == {"name": project["name"], "version": project["version"]}
+    listed = {need.replace(" ", "") for need in recipe["requirements"]["run"]}
     needed = {need.replace("matplotlib>", "matplotlib-base>") for need in project["dependencies"]}
     assert listed == needed | {f"python{project['requires-python']}"}
+    (command,) = project["scripts"].items()
+    assert recipe["build"]["entry_points"] == [" = ".join(command)]
+    built = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["build-system"]["requires"]
+    assert set(built) < {need.replace(" ", "") for need in recipe["requirements"]["host"]}
+    assert (root / "recipe" / recipe["source"]["path"] / recipe["about"]["license_file"]).is_file()
+    for module in recipe["test"]["imports"]:
+        import_module(module)
 
 
 def test_the_metadata_are_complete(root, project):
