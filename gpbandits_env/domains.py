@@ -240,11 +240,11 @@ class Arms(Domain):
             raise InvalidInput(f"actions must be an array of arm indices: {error}") from None
         if batch_size is not None and type(batch_size) is not int:
             batch_size = whole(batch_size, "batch_size", 0)
+        if array.dtype.kind not in "iu" and array.size:  # [] is an array of floats
+            raise InvalidInput(f"actions must be whole numbers (arm indices), got {array.dtype}")
         if array.ndim != 1 or (batch_size is not None and len(array) != batch_size):
             want = "(m,)" if batch_size is None else f"({batch_size},)"
             raise InvalidInput(f"actions must be arm indices of shape {want}, got {array.shape}")
-        if array.dtype.kind not in "iu" and len(array):  # [] is an array of floats
-            raise InvalidInput(f"actions must be whole numbers (arm indices), got {array.dtype}")
         # A negative index, read as unsigned, exceeds every arm: one comparison checks both ends.
         indices = array.astype(np.int64, copy=False)
         if len(indices) and np.maximum.reduce(indices.view(np.uint64)) >= self.size:

@@ -123,6 +123,12 @@ class OneArm(agents.Agent):
         return self.rng.integers(self.problem.domain.size, size=1)
 
 
+@pytest.mark.parametrize(("given", "meant"), [("maximise", "maximize"), ("random_state", "seed")])
+def test_a_campaign_knows_its_own_arguments(given, meant):
+    with pytest.raises(UnknownName, match=f"no argument of Campaign .*did you mean '{meant}'"):
+        gb.Campaign({"x": (0.0, 1.0)}, **{given: 1})
+
+
 def test_check_agent_names_the_line_and_the_problems_that_fit():
     with pytest.raises(LawBroken) as caught:
         agents.check_agent(OneArm)

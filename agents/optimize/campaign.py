@@ -7,6 +7,7 @@ known in advance, and time may be clock time.
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from gpbandits_env.agents.optimize.inputs import by_label, rows
 from gpbandits_env.agents.optimize.noise import NoiseSearch, replicates_of
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, n_initial_for, spread_params
-from gpbandits_env.agents.optimize.space_agent import agent_for
+from gpbandits_env.agents.optimize.space_agent import agent_for, check_settings
 from gpbandits_env.agents.optimize.surrogates import Surrogates
 from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
 from gpbandits_env.display import Displayed
@@ -102,6 +103,8 @@ class Campaign(Displayed):
         self.maximize = flag(maximize, "maximize")
         replicates = replicates_of(noise)
         sd: Any = noise if replicates is None else None
+        own = [*signature(Campaign).parameters][:-1]
+        check_settings("Campaign", [*own, "batch_size"], agent, settings)  # see `agent_for`
         self.agent = agent_for(self.space, agent, self._seed, settings, sd, robust=True)
         self.n_initial = n_initial_for(self.space, n_initial)
         self._log = CampaignLog(self.space, self.maximize, bounds)

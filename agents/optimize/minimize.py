@@ -16,22 +16,9 @@ from gpbandits_env.agents.optimize.inputs import is_value, located, measured, ro
 from gpbandits_env.agents.optimize.result import OptimizationResult
 from gpbandits_env.agents.optimize.run import Callback, Context, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, usual_initial
-from gpbandits_env.agents.registry import OVERRIDES, settings_of
+from gpbandits_env.agents.optimize.space_agent import check_settings
 from gpbandits_env.arrays import Plain, Settings
-from gpbandits_env.errors import InvalidInput, one_of, unknown
-
-# Names of the same arguments in other libraries.
-ELSEWHERE = {
-    **dict.fromkeys(("n_trials", "n_iter", "maxiter", "max_evals", "budget"), "n_calls"),
-    **dict.fromkeys(("n_initial_points", "n_random_starts", "init_points"), "n_initial"),
-    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
-    **dict.fromkeys(("acq_func", "acquisition_function", "sampler", "method"), "agent"),
-    **dict.fromkeys(("n_jobs", "workers"), "parallel"),
-    **dict.fromkeys(("dimensions", "pbounds", "space"), "bounds"),
-    **dict.fromkeys(("func", "objective"), "fun"),
-    "callbacks": "callback",
-    "batch_size": "batch",
-}
+from gpbandits_env.errors import InvalidInput, one_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -152,7 +139,10 @@ def maximize(*args: Any, **options: Any) -> OptimizationResult:
 def _search(maximize: bool, given: Plain) -> OptimizationResult:
     """Make the campaign and all calls, given the arguments of `minimize` by name."""
     run = Run(**{f.name: given[f.name] for f in fields(Run) if f.name in given})
-    _check_settings("maximize" if maximize else "minimize", given["agent"], given["settings"])
+    if "maximize" in given["settings"]:
+        raise InvalidInput("leave out maximize: call `minimize` or `maximize`")
+    call = "maximize" if maximize else "minimize"
+    check_settings(call, [*given][:-1], given["agent"], given["settings"])
     own, others, constraints = sides_of(given["constraints"])
     if own or others:
         run.fun = partial(with_constraints, run.fun, own, others)
@@ -214,17 +204,6 @@ def _not_in(seen: Sequence[Plain], points: Sequence[Plain]) -> list[Plain]:
         else:
             found.append(point)
     return found
-
-
-def _check_settings(call: str, agent: str, settings: Settings) -> None:
-    """Raise an error for settings that the agent does not have."""
-    if "maximize" in settings:
-        raise InvalidInput("leave out maximize: call `minimize` or `maximize`")
-    own = list(signature(minimize).parameters)[:-1]
-    known = {*settings_of(agent), *OVERRIDES} - {"batch_size"}
-    for key in settings:
-        if key not in known:
-            raise unknown(f"argument of {call}", key, [*own, *known], meant=ELSEWHERE.get(key))
 
 
 def _known(

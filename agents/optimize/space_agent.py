@@ -16,9 +16,9 @@ from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.noise import sample_scale
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
-from gpbandits_env.agents.registry import agent_class, make, settings_of
+from gpbandits_env.agents.registry import OVERRIDES, agent_class, make, settings_of
 from gpbandits_env.arrays import Array, Plain, Points, Settings, State, leading, positive, whole
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.gp.kernels import Kernel, Matern52, kernel_from_dict
 from gpbandits_env.gp.kernels.kernel import Lengthscale
 from gpbandits_env.problem import Problem
@@ -42,6 +42,19 @@ AMONG_CHOICES = 6.0
 EQUAL = 1e-9
 # Where data age, epsilon is learned with one lengthscale, from the last 150 values.
 FADING: Settings = {"every": 5, "window": 150}
+
+# Names of the same arguments in other libraries.
+ELSEWHERE = {
+    **dict.fromkeys(("n_trials", "n_iter", "maxiter", "max_evals", "budget"), "n_calls"),
+    **dict.fromkeys(("n_initial_points", "n_random_starts", "init_points"), "n_initial"),
+    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
+    **dict.fromkeys(("acq_func", "acquisition_function", "sampler", "method"), "agent"),
+    **dict.fromkeys(("n_jobs", "workers"), "parallel"),
+    **dict.fromkeys(("dimensions", "pbounds", "space"), "bounds"),
+    **dict.fromkeys(("func", "objective"), "fun"),
+    "callbacks": "callback",
+    "batch_size": "batch",
+}
 
 
 class SpaceAgent:
@@ -271,6 +284,14 @@ class SpaceAgent:
 def _is_among(known: Points, point: Points) -> bool:
     """Whether a point (1, d) is one of the known ones (n, d)."""
     return bool(len(known)) and bool(np.abs(known - point).max(axis=1).min() < EQUAL)
+
+
+def check_settings(call: str, own: Sequence[str], agent: str, settings: Settings) -> None:
+    """Raise an error for settings that neither a call nor its agent has."""
+    known = ({*settings_of(agent), *OVERRIDES} - {"batch_size"}) | {*own}
+    for key in settings:
+        if key not in known:
+            raise unknown(f"argument of {call}", key, known, meant=ELSEWHERE.get(key))
 
 
 def agent_for(
