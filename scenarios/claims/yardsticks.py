@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 from scipy.stats import binomtest
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import TIE, Array
 
 HOLDS, PART, FAILS, UNDECIDED = OUTCOMES = ("holds", "in part", "fails", "undecided")
 COVERAGE = 0.9
@@ -151,9 +151,12 @@ def share(a: Array, limits: Limits) -> Judged:
 
 
 def limit(a: Array, limits: Limits) -> Judged:
-    """Every value is at most or at least a limit. Nothing is undecided: values have no error."""
-    most = np.inf if limits.at_most is None else limits.at_most
-    least = -np.inf if limits.at_least is None else limits.at_least
+    """Every value is at most or at least a limit. Nothing is undecided: values have no error.
+
+    A value that misses a limit by rounding meets it.
+    """
+    most = np.inf if limits.at_most is None else limits.at_most + TIE * abs(limits.at_most)
+    least = -np.inf if limits.at_least is None else limits.at_least - TIE * abs(limits.at_least)
     outside = int(np.count_nonzero(~((a <= most) & (a >= least))))
     numbers = {"smallest": float(a.min()), "largest": float(a.max()), "outside": float(outside)}
     return (FAILS if outside else HOLDS), numbers | {"of": float(a.size)}

@@ -130,7 +130,10 @@ def share(a, check):
 
 
 def limit(a, check):
-    inside = (a <= check.get("at_most", math.inf)) & (a >= check.get("at_least", -math.inf))
+    most, least = check.get("at_most", math.inf), check.get("at_least", -math.inf)
+    inside = ((a <= most) | np.isclose(a, most, 1e-9, 0)) & (
+        (a >= least) | np.isclose(a, least, 1e-9, 0)
+    )
     return HOLDS if inside.all() else FAILS
 
 

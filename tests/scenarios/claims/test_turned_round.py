@@ -150,3 +150,10 @@ def test_a_reading_replaces_labels_also_where_a_published_number_has_one():
     assert (changed.a, changed.scenario) == (("ei/observed",), ("p/t",))
     assert changed.value == {"ei/observed": 2.0}
     assert judge.Reading("r", "other", agents={"mpi": "x"}).applied(check) is check
+
+
+@pytest.mark.parametrize("limits", [Limits(at_least=1.0), Limits(at_most=1.0)])
+def test_a_value_that_misses_a_limit_by_rounding_meets_it(limits):
+    away = -1.0 if limits.at_least else 1.0
+    assert yardsticks.limit(np.array([1.0 + 1e-15 * away]), limits)[0] == HOLDS
+    assert yardsticks.limit(np.array([1.0 + 1e-8 * away]), limits)[0] == FAILS
