@@ -21,8 +21,6 @@ BLOCKS = (1, 2, 5, 10, 15, 20, 30, 38, 50, 75, 100, 150, 200)
 TEMPERATURE_EPSILON, TEMPERATURE_BLOCK = 0.0405, 40
 VALIDATED = f"N = {TEMPERATURE_BLOCK} by cross-validation on the training days"
 TRAFFIC_EPSILON = 0.2925
-# A heading of docs/differences.md.
-POWER = "Statistical power"
 BESIDE = "GP-UCB, random and the genie are not in the paper's figure; they are added here"
 
 
