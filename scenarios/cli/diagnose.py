@@ -8,13 +8,14 @@ from typing import Any
 import click
 import numpy as np
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Plain
+from gpbandits_env.errors import one_of
 from gpbandits_env.gp.learning import Diagnosis
 from gpbandits_env.gp.learning import diagnose as judge
-from gpbandits_env.rewards.datasets import hours, read_table
+from gpbandits_env.rewards.datasets import FILE_OPTIONS, hours, read_table
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
-from gpbandits_env.scenarios.study.files import toml_value
+from gpbandits_env.scenarios.study.files import parse_settings, toml_value
 from gpbandits_env.scenarios.study.tuning import tune as learn
 
 # The agent whose setting a recommended model is; GP-UCB for the others.
@@ -36,10 +37,12 @@ AGENT_FOR = {"epsilon": "tv-gp-ucb", "reset_every": "r-gp-ucb"}
     show_default=True,
     help="Share of the rows to learn from.",
 )
+@options.settings(help="How FILE is read: an option of pandas.read_csv.")
 @options.as_json(help="Print everything as JSON.")
 def diagnose(
     file: Path,
     time_column: str | None,
+    settings: tuple[str, ...],
     noise_var: float | None,
     train_fraction: float,
     as_json: bool,
@@ -55,8 +58,12 @@ def diagnose(
     Examples:
       gpbandits diagnose readings.csv
       gpbandits diagnose readings.csv --time-column hour --json
+      gpbandits diagnose messung.csv --set encoding=latin-1 --set decimal=, --set na_values=---
     """
-    readings = read_table(file, time_column=time_column, gaps="keep")
+    given: Plain = {"time_column": time_column, "gaps": "keep"} | parse_settings(settings)
+    for name in given:
+        one_of(name, FILE_OPTIONS, "option of a file of readings")
+    readings = read_table(file, **given)
     times, unit = None, "row"
     if readings.times is not None:
         times, unit = hours(readings.times), "unit of time"

@@ -348,6 +348,16 @@ def test_the_command_knows_a_column_of_dates(tmp_path):
     told = [CliRunner().invoke(main, ["diagnose", str(p), "--json"]) for p in (numbered, dated)]
     assert told[0].exit_code == 0, told[0].output
     assert told[0].output == told[1].output  # a row an hour
+    german = [line.replace(".", ",") for line in dated.read_text(encoding="utf-8").splitlines()]
+    lines = [
+        "# Messstelle Köln-Süd",
+        *(re.sub(r"^2026-(..)-(..)", r"\2.\1.2026", g) for g in german),
+    ]
+    (tmp_path / "messung.csv").write_text("\n".join(lines), encoding="cp1252")
+    how = ("encoding=cp1252", "comment=#", "decimal=,", "dayfirst=true")
+    args = ["diagnose", str(tmp_path / "messung.csv"), "--json"]
+    read = CliRunner().invoke(main, [*args, *(word for h in how for word in ("--set", h))])
+    assert read.output == told[0].output
 
 
 @pytest.mark.parametrize("units", [1, 5, 60])
@@ -446,6 +456,7 @@ def test_the_command_shows_warnings_in_one_line(tmp_path, monkeypatch):
         ("a,b\n", [], "rows of numbers"),
         ("a,b\n1,2\n", ["--time-column", "c"], "no column named 'c'"),
         ("a,b\n1,2\n", ["--noise-var", "-1"], "noise-var"),
+        ("a,b\n1,2\n", ["--set", "encodng=latin-1"], "did you mean 'encoding'"),
     ],
 )
 def test_the_command_says_what_is_wrong(tmp_path, text, args, says):
