@@ -173,8 +173,10 @@ def diagnose(
     best_block = max(BLOCKS, key=lambda n: _score(static, *past, n)[0].mean())
     models = {"static": static, "resetting": static, "drifting": found}
     models |= _in_time(found, train, learn)
-    if shifting := _shifting(found, train[0], learn):
-        models["shifting"], gain = shifting
+    complete = np.isfinite(table).all(axis=1)
+    _, gain = _shifting(found, Series(table[complete], stamps[complete]), learn)
+    if gain > 0.0:
+        models["shifting"], _ = _shifting(found, train[0], learn)
     blocks = dict.fromkeys(models) | {"resetting": best_block}
     scores = {name: _score(model, *future, blocks[name]) for name, model in models.items()}
     judged = tuple(
@@ -190,11 +192,11 @@ def diagnose(
         for name, (logs, inside) in scores.items()
     )
     name, reason = _recommend({n: logs for n, (logs, _) in scores.items() if n != "shifting"})
-    if shifting and (scores[name][0] - scores["shifting"][0]).mean() < CLEAR:
+    if gain > 0.0 and (scores[name][0] - scores["shifting"][0]).mean() < CLEAR:
         name = "shifting"
         reason = (
             "the mean of all arms drifts at another rate than the differences between them, a gain "
-            f"of {gain:.3g} nats on the training rows after the penalty for one more parameter"
+            f"of {gain:.3g} nats on all rows after the penalty for one more parameter"
         )
     low, high = (e if e >= MOST_EPSILON else epsilon_per(1.0 / unit, e) for e in interval)
     return Diagnosis(
@@ -289,17 +291,17 @@ def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dic
     return found
 
 
-def _shifting(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model, float] | None:
-    """The drifting model with a shift of all arms beside it, and what it gains; None if little.
+def _shifting(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model, float]:
+    """The drifting model with a shift of all arms beside it, and what it gains.
 
     The shift is what the mean of the arms does, and the rest is orthogonal to it, so that each is
     fitted alone, with a variance and a rate: the covariance between the two is left out. The gain
     is in log likelihood over one rate for both, the best of three, less the penalty of a parameter
-    in the Bayesian information criterion.
+    in the Bayesian information criterion for that number of readings.
     """
     n = rows.values.shape[1]
     if n == 1:
-        return None
+        return model, -np.inf
     basis = np.linalg.qr(np.hstack([np.ones((n, 1)), np.eye(n)]))[0][:, :n]
     spread = basis.T @ model.kernel(np.arange(float(n))[:, None]) @ basis
     values = (rows.values - model.prior_mean) @ basis
@@ -328,9 +330,7 @@ def _shifting(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model, 
     slow, fast = (kernel.parameters()["epsilon"] for kernel in in_time)
     rates = slow, fast, float(np.sqrt(slow * fast))
     gain -= max(fitted(MarkovTime(one), (weight,))[2] for one in rates)
-    gain -= 0.5 * float(np.log(len(values)))
-    if gain <= 0.0:
-        return None
+    gain -= 0.5 * float(np.log(values.size))
     scaled = rest.weights[0] * spread
     scaled[0, 0] = mean.weights[0] * spread[0, 0]
     apart = basis[:, 1:] @ scaled[1:, 1:] @ basis[:, 1:].T

@@ -137,9 +137,10 @@ def test_a_shift_of_all_arms_is_found():
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_a_shift_of_all_arms_is_found_in_most_series_and_not_where_there_is_none():
-    found = [diagnose(shifted(seed)).recommended for seed in range(20)]
+    """These series had no part in the choice of the criterion, which was made on others."""
+    found = [diagnose(shifted(seed)).recommended for seed in range(300, 320)]
     assert found.count("shifting") >= 18
-    none = [diagnose(readings(300, markov(0.05), seed)).recommended for seed in range(20)]
+    none = [diagnose(readings(300, markov(0.05), seed)).recommended for seed in range(300, 320)]
     assert none.count("shifting") <= 1
 
 
