@@ -246,10 +246,7 @@ def _joined(own: tuple[IntArray, Runs], kept: tuple[IntArray, Runs]) -> tuple[In
     cut = [
         {
             # Kept values are rounded: an agent must be level with itself.
-            label: {
-                i: v[np.isin(at, rounds)].astype(np.float32).astype(np.float64)
-                for i, v in of.items()
-            }
+            label: {i: evidence.rounded(v[np.isin(at, rounds)]) for i, v in of.items()}
             for label, of in runs.items()
         }
         for at, runs in (kept, own)

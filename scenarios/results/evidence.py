@@ -32,6 +32,8 @@ QUANTITIES: dict[str, type[np.floating[Any]]] = {
     "evaluations": np.float32,
     "seconds": np.float16,
 }
+# The significant bits of what is kept: a relative error of at most 2^-15.
+BITS = 15
 # More trials than this are kept at few rounds, so that a file stays small.
 MANY = 500
 
@@ -111,6 +113,15 @@ def gather(
     return Evidence(rounds, store.scenario["points"], found, of)
 
 
+def rounded(values: Array, bits: int = BITS) -> Array:
+    """Values to some significant bits, of a relative error of at most 2^-bits; these compress."""
+    drop, one = np.uint32(24 - bits), np.uint32(1)
+    found = np.asarray(values, np.float32).view(np.uint32)
+    half = (one << (drop - one)) - one
+    even = (found >> drop) & one
+    return ((found + half + even) >> drop << drop).view(np.float32).astype(np.float64)
+
+
 def planes(values: Array) -> NDArray[np.uint8]:
     """The bytes of numbers in single precision, those of one significance together: (4, n)."""
     return values.astype("<f4").view(np.uint8).reshape(-1, 4).T
@@ -139,7 +150,7 @@ def save(evidence: Evidence, path: Path) -> str:
         "values": [[*key, array.shape] for key, array in evidence.values.items()],
     }
     flat = [np.zeros(0), *(array.ravel() for array in evidence.values.values())]
-    write_arrays(path, about, values=planes(np.concatenate(flat)))
+    write_arrays(path, about, values=planes(rounded(np.concatenate(flat))))
     return str(path)
 
 

@@ -17,10 +17,11 @@ from gpbandits_env import agents
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.metrics import metric_named
+from gpbandits_env.scenarios.results.evidence import rounded
 from gpbandits_env.scenarios.results.references import machine
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.rehearsal import rehearse
-from gpbandits_env.scenarios.suite.rows import Row, load, log_spaced, rounded
+from gpbandits_env.scenarios.suite.rows import BITS, Row, load, log_spaced
 from gpbandits_env.scenarios.suite.suites import frozen, settings_hash
 
 ABSENT = "absent.json"
@@ -75,7 +76,7 @@ def row_of(
         entry.label,
         problem.id,
         rounds,
-        rounded(np.stack([curve(each)[rounds - 1] for each in regrets])),
+        rounded(np.stack([curve(each)[rounds - 1] for each in regrets]), BITS),
         float(f"{np.median(seconds.mean(axis=1)):.3g}"),
         settings_hash(entry),
         np.array([digest(each) for each in regrets], np.uint64),

@@ -13,13 +13,13 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import StoreError
-from gpbandits_env.scenarios.results.evidence import of_planes, planes, write_arrays
+from gpbandits_env.scenarios.results.evidence import of_planes, planes, rounded, write_arrays
 
 SUFFIX = ".npz"
 # The number of rounds at which regret is kept.
 POINTS = 30
-# float32 has 23 bits of mantissa, of which 10 are kept.
-DROPPED = np.uint32(13)
+# The significant bits of regret: a relative error of at most 2^-11.
+BITS = 11
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Row:
         problem: the id of the problem, such as "core-v1/se-noisy".
         rounds: (k,) log-spaced rounds, from 1 to the horizon.
         regret: (trials, k) the problem's metric after these rounds: average regret, or simple
-            regret in boxes without noise; lower is better. Kept to about three digits (`rounded`).
+            regret in boxes without noise; lower is better. Kept to about three digits.
         seconds: the time per round, asking and telling, of the median trial.
         settings: the hash of the agent and its settings.
         digests: (trials,) the first 8 bytes of the hash of the exact regret of every round.
@@ -72,14 +72,6 @@ def log_spaced(horizon: int, points: int = POINTS) -> IntArray:
     return np.unique(np.geomspace(1, horizon, points).round().astype(np.int64))
 
 
-def rounded(values: Array) -> Array:
-    """Values to 11 significant bits, of a relative error of at most 2^-11; they compress well."""
-    bits = np.asarray(values, np.float32).view(np.uint32)
-    half = (np.uint32(1) << (DROPPED - np.uint32(1))) - np.uint32(1)
-    even = (bits >> DROPPED) & np.uint32(1)
-    return ((bits + half + even) >> DROPPED << DROPPED).view(np.float32).astype(np.float64)
-
-
 def save(file: Path, rows: Iterable[Row]) -> None:
     """Write rows to a file, which is complete or absent, and the same bytes for the same rows."""
     rows = sorted(rows, key=lambda row: (row.agent, row.problem))
@@ -89,7 +81,7 @@ def save(file: Path, rows: Iterable[Row]) -> None:
     ]
     flat = np.concatenate([np.zeros(0), *(row.regret.ravel() for row in rows)])
     digests = np.concatenate([np.zeros(0, np.uint64), *(row.digests for row in rows)])
-    write_arrays(file, about, regret=planes(rounded(flat)), digests=digests)
+    write_arrays(file, about, regret=planes(rounded(flat, BITS)), digests=digests)
 
 
 def load(folder: Path | Traversable) -> dict[tuple[str, str], Row]:

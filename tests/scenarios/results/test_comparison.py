@@ -266,9 +266,16 @@ def test_agents_that_do_not_differ_are_seldom_told_apart():
     assert false <= 8
 
 
-def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files):
-    with Store.open(files[0]) as store:
-        kept = evidence.gather(store)
+def kept_of(path, folder):
+    """The evidence in a results file, saved and loaded."""
+    (folder / "reference").mkdir()
+    with Store.open(path) as store:
+        evidence.save(evidence.gather(store), folder / "reference/test.npz")
+    return evidence.load("test", folder)
+
+
+def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files, tmp_path):
+    kept = kept_of(files[0], tmp_path)
     monkeypatch.setattr(evidence, "load", lambda id: kept if id == "test/20" else None)
     alone = gather(["reference:test/20"], "average_regret")
     both = gather([files[0], "reference:test/20"], "average_regret")
@@ -298,10 +305,9 @@ def test_results_of_another_environment_do_not_join_a_reference(monkeypatch, fil
     assert gather([files[0], "reference:test/20"], "average_regret")
 
 
-def test_trials_of_one_unit_count_once(monkeypatch, files):
+def test_trials_of_one_unit_count_once(monkeypatch, files, tmp_path):
     """Trials 0 and 2 replay one day, trials 1 and 3 another: there are two of them, not four."""
-    with Store.open(files[0]) as store:
-        kept = evidence.gather(store)
+    kept = kept_of(files[0], tmp_path)
     units = np.array([5, 9, 5, 9])
     monkeypatch.setattr(evidence, "load", lambda id: replace(kept, units={0: units}))
     for paths in (["reference:test/20"], [files[0], "reference:test/20"]):

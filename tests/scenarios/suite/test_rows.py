@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.results import evidence
+from gpbandits_env.scenarios.results.evidence import rounded
 from gpbandits_env.scenarios.suite import rows
 from gpbandits_env.scenarios.suite.rows import Row
 
@@ -9,7 +11,7 @@ from gpbandits_env.scenarios.suite.rows import Row
 def row(agent, problem, trials, horizon, seed=0):
     rounds = rows.log_spaced(horizon)
     rng = np.random.default_rng(seed)
-    regret = rows.rounded(rng.lognormal(size=(trials, len(rounds))))
+    regret = rounded(rng.lognormal(size=(trials, len(rounds))), rows.BITS)
     digests = rng.integers(0, 2**64, size=trials, dtype=np.uint64)
     return Row(agent, problem, rounds, regret, 1e-3, "abc", digests, "def", "0.1")
 
@@ -22,11 +24,14 @@ def test_rounds_are_log_spaced_from_the_first_to_the_last():
         assert (np.diff(found) > 0).all()
 
 
-def test_rounding_keeps_eleven_bits():
+@pytest.mark.parametrize("bits", [rows.BITS, evidence.BITS])
+def test_rounding_keeps_some_bits(bits):
     exact = np.random.default_rng(0).lognormal(sigma=5.0, size=10_000)
-    assert np.abs(rows.rounded(exact) / exact - 1.0).max() <= 2.0**-11 * 1.001
-    np.testing.assert_array_equal(rows.rounded(np.array([0.0, 0.5, 3.0])), [0.0, 0.5, 3.0])
-    np.testing.assert_array_equal(rows.rounded(rows.rounded(exact)), rows.rounded(exact))
+    found = rounded(exact, bits)
+    assert np.abs(found / exact - 1.0).max() <= 2.0**-bits * 1.001
+    np.testing.assert_array_equal(rounded(found, bits), found)
+    plain = np.array([0.0, 0.5, -3.0, np.inf, np.nan])
+    np.testing.assert_array_equal(rounded(plain, bits), plain)
 
 
 def test_rows_are_read_as_they_were_saved(tmp_path):
