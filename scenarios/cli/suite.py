@@ -1,7 +1,7 @@
 """`gpbandits suite`: run a frozen suite of problems for an agent, and check its archive."""
 
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,13 @@ def list_problems(name: str) -> None:
         table.append([id, *sizes, ", ".join(problem.tags), problem.title])
     click.echo("\n".join(aligned(table)))
     click.echo()
+    agents_by = defaultdict(list)
     for label, reasons in absent(name).items():
         for why, ids in reasons.items():
-            click.echo(f"{label} is absent from {counted(len(ids), 'problem')}: {why}")
+            agents_by[why].append(f"{label} ({len(ids)})")
+    click.echo("absent agents, and from how many problems each")
+    for why, labels in agents_by.items():
+        click.echo(f"  {why}: {', '.join(labels)}")
 
 
 @suite.command()

@@ -272,7 +272,8 @@ def test_the_commands(module, tmp_path):
     listed = invoke("list")
     assert listed.exit_code == 0
     assert "core-v1/season" in listed.output
-    assert "needs a box" in listed.output
+    (boxes,) = (line for line in listed.output.splitlines() if "needs a box" in line)
+    assert ": ms-ucb (19), dropout-ucb (19)" in boxes
     more = ["--problem", "se", "--trials", "2", "--jobs", "1", "--out", str(tmp_path / "out")]
     done = invoke("run", "core-v1", "--agent", "gp-ucb", "--set", "beta=2", "--label", "two", *more)
     assert done.exit_code == 0, done.output
