@@ -1,7 +1,8 @@
 """`minimize` beside BoTorch in about 100 dimensions: seven problems, 250 evaluations.
 
     python benchmarks/high_dim.py run [--seeds 3] [--calls 250] [--methods ...] [--problems ...]
-    python benchmarks/high_dim.py table [--calls 250]      # that of docs/benchmarks.md
+    python benchmarks/high_dim.py table [--calls 250]
+    python benchmarks/high_dim.py page      # writes the tables of docs/benchmarks.md
 
 `run` appends one JSON line per problem, method and seed to `results/high_dim.jsonl`, and leaves out
 those whose line is there: seed 0 of everything first, then seed 1, and so on. If the choices of a
@@ -66,6 +67,8 @@ from gpbandits_env.rewards.tasks.network import OutputWeights
 from gpbandits_env.scenarios.claims.yardsticks import BEST, ratio
 
 RESULTS = Path(__file__).parent / "results" / "high_dim.jsonl"
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+MARKS = "<!-- many dimensions -->", "<!-- end of many dimensions -->"
 FIRST = 30
 CHECKPOINTS = (31, 62, 125, 250, 500)
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "gpytorch", "botorch")
@@ -327,7 +330,9 @@ def read(path, calls):
     lines = path.read_text().splitlines() if path.exists() else []
     kept = map(json.loads, lines)
     key = operator.itemgetter("problem", "method", "seed")
-    return {key(one): one for one in kept if one["calls"] == calls}
+    return {
+        key(one): one | {"least": one["best"][str(calls)]} for one in kept if one["calls"] == calls
+    }
 
 
 def run(chosen):
@@ -341,54 +346,81 @@ def run(chosen):
                         file.write(json.dumps(record) + "\n")
 
 
-def column(kept, problem, method, field=lambda record: record["best"][str(record["calls"])]):
+def column(kept, problem, method, field="least"):
     """A number of each run of a method on a problem, by seed."""
-    return {seed: field(one) for (p, m, seed), one in kept.items() if (p, m) == (problem, method)}
+    return {seed: one[field] for (p, m, seed), one in kept.items() if (p, m) == (problem, method)}
 
 
 def against_botorch(kept, method):
-    """By problem: BoTorch's best, seeds, the ratio to it, its upper end, and that of the times."""
+    """By problem: BoTorch's best, the seeds that both have, and the ratios to it.
+
+    They are those of the losses, of the upper end of their interval, and of the times.
+    """
     found = {}
     for problem in PROBLEMS:
         own = column(kept, problem, method)
-        others = {name: column(kept, problem, name) for name in BOTORCH}
-        if seeds := sorted(set(own).intersection(*others.values())):
+        others = {name: run for name in BOTORCH if (run := column(kept, problem, name))}
+        if others and (seeds := sorted(set(own).intersection(*others.values()))):
             paired = {name: np.array([one[s] for s in seeds]) for name, one in others.items()}
             rival = min(paired, key=lambda name: paired[name].mean())
             value, _, high = ratio(np.array([own[s] for s in seeds]), paired[rival])
-            times = [column(kept, problem, m, lambda r: r["seconds"]) for m in (method, rival)]
+            times = [column(kept, problem, name, "seconds") for name in (method, rival)]
             spent = [sum(one[s] for s in seeds) for one in times]
             high = value if len(seeds) == 1 else high
             found[problem] = rival, len(seeds), value, high, spent[0] / spent[1]
     return found
 
 
+def is_level(value, high):
+    """Whether a method is first or level with another."""
+    return value <= 1.0 or high < BEST
+
+
 def table(kept):
-    """The losses of all methods, and each of ours against BoTorch's best."""
-    lines = [f"| method | {' | '.join(PROBLEMS)} | s per run |", f"|{'---|' * (len(PROBLEMS) + 2)}"]
+    """The mean losses, with the number of seeds, and those of ours over BoTorch's best."""
+    shown = [problem for problem in PROBLEMS if any(p == problem for p, _, _ in kept)]
+    lines = [f"| method | {' | '.join(shown)} | s per run |", f"|{'---|' * (len(shown) + 2)}"]
     for method in METHODS:
         cells, spent = [], []
-        for problem in PROBLEMS:
+        for problem in shown:
             found = list(column(kept, problem, method).values())
             cells.append(f"{np.mean(found):.4g} ({len(found)})" if found else "")
-            spent += column(kept, problem, method, lambda record: record["seconds"]).values()
-        lines.append(f"| {method} | {' | '.join(cells)} | {np.mean(spent or np.nan):.0f} |")
-    heads = "method | first or level | of | first | in a tenth of the time"
-    lines += ["", f"| {heads} | {' | '.join(PROBLEMS)} |", f"|{'---|' * (len(PROBLEMS) + 5)}"]
+            spent += column(kept, problem, method, "seconds").values()
+        if spent:
+            lines.append(f"| `{method}` | {' | '.join(cells)} | {np.mean(spent):.1f} |")
+    heads = ["over BoTorch's best", "first or level", *shown, "time"]
+    lines += ["", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for method in OURS:
         found = against_botorch(kept, method)
-        level = sum(value <= 1.0 or high < BEST for _, _, value, high, _ in found.values())
-        first = sum(value <= 1.0 for _, _, value, _, _ in found.values())
-        cheap = sum(part[-1] <= 0.1 for part in found.values())
-        cells = [f"{found[p][2]:.3g}, {found[p][4]:.2g}" if p in found else "" for p in PROBLEMS]
-        counts = f"{level} | {len(found)} | {first} | {cheap}"
-        lines.append(f"| {method} | {counts} | {' | '.join(cells)} |")
+        level = sum(is_level(value, high) for _, _, value, high, _ in found.values())
+        cells = [f"{found[p][2]:.3g}" if p in found else "" for p in shown]
+        part = (
+            f"{min(times):.2g} to {max(times):.2g}"
+            if (times := [f[-1] for f in found.values()])
+            else ""
+        )
+        cells = [f"{level} of {len(found)}", *cells, part]
+        lines.append(f"| `{method}` | {' | '.join(cells)} |")
+    found = against_botorch(kept, "minimize").values()
+    level = sum(is_level(value, high) for _, _, value, high, _ in found)
+    slowest = max((part[-1] for part in found), default=0.0)
+    lines += [
+        "",
+        f"`minimize` is first or level with BoTorch's best on {level} of the {len(found)} problems "
+        f"that both have run, and takes at most {slowest:.2g} of its time.",
+    ]
     return "\n".join(lines)
+
+
+def described(page, kept):
+    """The page with the present tables."""
+    before, _, rest = page.partition(MARKS[0])
+    return f"{before}{MARKS[0]}\n\n{table(kept)}\n\n{MARKS[1]}{rest.partition(MARKS[1])[2]}"
 
 
 def parsed(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("do", choices=("run", "table"))
+    parser.add_argument("do", choices=("run", "table", "page"))
     parser.add_argument("--file", type=Path, default=RESULTS)
     parser.add_argument("--seeds", type=int, default=3, help="their number")
     parser.add_argument("--calls", type=int, default=250)
@@ -401,8 +433,11 @@ def main():
     chosen = parsed()
     if chosen.do == "run":
         run(chosen)
-    else:
+    elif chosen.do == "table":
         print(table(read(chosen.file, chosen.calls)))
+    else:
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(described(page, read(chosen.file, chosen.calls)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy.stats import rankdata
 
@@ -50,6 +51,21 @@ def test_the_tables_of_bbob_are_those_of_the_file(bbob):
     assert [table for table in tables if table not in page] == []
     lines = (ROOT / "benchmarks" / "results" / "bbob.csv").read_text().splitlines()
     assert len(bbob.read(bbob.RESULTS)) == len(lines) - 1  # no run occurs twice
+
+
+def test_the_tables_of_many_dimensions_are_those_of_the_file():
+    of = benchmark("high_dim")
+    page, kept = of.PAGE.read_text(encoding="utf-8"), of.read(of.RESULTS, 250)
+    assert of.described(page, kept) == page
+    assert len(kept) == len(of.RESULTS.read_text().splitlines())  # no run occurs twice
+    assert {method for _, method, _ in kept} == set(of.METHODS)
+
+
+@pytest.mark.parametrize("problem", ["ackley", "levy", "hyper-ellipsoid", "rover"])
+def test_the_losses_in_many_dimensions_are_positive_and_repeatable(problem):
+    loss, dim = benchmark("high_dim").PROBLEMS[problem](3)
+    for x in np.random.default_rng(0).random((3, dim)).round():  # corners, where points coincide
+        assert 0.0 < loss(x) == loss(x) < np.inf
 
 
 @pytest.mark.parametrize("dim", [5, 20])
