@@ -403,11 +403,12 @@ def table(kept):
         lines.append(f"| `{method}` | {' | '.join(cells)} |")
     found = against_botorch(kept, "minimize").values()
     level = sum(is_level(value, high) for _, _, value, high, _ in found)
+    first = sum(value <= 1.0 for _, _, value, _, _ in found)
     slowest = max((part[-1] for part in found), default=0.0)
     lines += [
         "",
-        f"`minimize` is first or level with BoTorch's best on {level} of the {len(found)} problems "
-        f"that both have run, and takes at most {slowest:.2g} of its time.",
+        f"`minimize` is ahead of BoTorch's best on {first}, and ahead or level on {level}, of the "
+        f"{len(found)} problems that both have run, and takes at most {slowest:.2g} of its time.",
     ]
     return "\n".join(lines)
 
