@@ -143,8 +143,9 @@ class UCB(Acquisition):
 
     beta: float
 
-    def __post_init__(self) -> None:
-        positive(self.beta, "beta", zero=True)
+    def prepared(self, problem: Problem, arms: int | None) -> Self:
+        positive(self.beta, "beta", zero=True)  # not when it is made, which is in every round
+        return self
 
     def score(self, mean: Array, var: Array) -> Array:
         bound = np.sqrt(var)
@@ -173,8 +174,9 @@ class LCB(Acquisition):
 
     beta: float
 
-    def __post_init__(self) -> None:
-        positive(self.beta, "beta", zero=True)
+    def prepared(self, problem: Problem, arms: int | None) -> Self:
+        UCB(self.beta).prepared(problem, arms)
+        return self
 
     def score(self, mean: Array, var: Array) -> Array:
         return mean - math.sqrt(self.beta) * np.sqrt(var)

@@ -324,6 +324,7 @@ def test_no_arm_counts_as_known_at_the_least_variance_of_a_kernel():
 
 @pytest.mark.parametrize("bound", [UCB, LCB])
 @pytest.mark.parametrize("beta", [-2.0, math.nan, math.inf, "2"])
-def test_a_bound_has_a_beta_of_at_least_0(bound, beta):
+def test_an_agent_with_a_bound_has_a_beta_of_at_least_0(bound, beta):
+    problem = Problem(Arms.grid(9), SquaredExponential(0.2), 0.1)
     with pytest.raises(InvalidInput, match="beta must be"):
-        bound(beta)
+        agents.GPAgent(problem, np.random.default_rng(0), bound(beta))
