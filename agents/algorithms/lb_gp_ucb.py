@@ -8,6 +8,7 @@ regret is in units of it, and that of a squared exponential for every kernel; 3.
 deviation of the noise; 4. m actions count as m plays; 5. those of `GPAgent`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import Schedule
 from gpbandits_env.agents.data.conditioned import Conditioned
-from gpbandits_env.agents.data.part import Observed
+from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import Array, State
@@ -27,6 +28,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
 TOLERANCE, C, B, FIRST = 0.01, 0.01, 1.0, 5
+NEW = np.array([[1.0], [0.0], [0.0], [0.0]])  # live and not played
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,57 @@ def supposed(share: ArrayLike, m: ArrayLike, dim: int) -> Array:
     return np.asarray(C * np.sqrt(np.asarray(m) * a) * (np.sqrt(a) + B))
 
 
+class Balance(Part):
+    """Per candidate: whether it is live, and the sums of plays, rewards and widths, (4, k)."""
+
+    REMEMBERS = ("sums",)
+
+    def __init__(self, problem: Problem, believe: Callable[[float], Conditioned]) -> None:
+        self._problem, self._believe, nu = problem, believe, problem.kernel.smoothness or np.inf
+        self._pace = problem.domain.dim + (2.0 * nu if nu < np.inf else 0.0)
+
+    def begin(self) -> None:
+        self.sums, self._beliefs = np.repeat(NEW, FIRST, axis=1), list[Conditioned]()
+
+    @property
+    def chosen(self) -> int:
+        """The live candidate of the least supposed regret after one more play."""
+        live, plays, *_ = self.sums
+        shares = np.exp(-np.arange(len(live)) / self._pace)
+        regret = supposed(shares, plays + 1.0, self._problem.domain.dim)
+        return int(np.where(live, regret, np.inf).argmin())
+
+    @property
+    def beliefs(self) -> list[Conditioned]:
+        """The posterior of each candidate."""
+        new = np.arange(len(self._beliefs), self.sums.shape[1])
+        self._beliefs += map(self._believe, np.exp(-new / self._pace).tolist())
+        return self._beliefs
+
+    def observe(self, seen: Observed, before: Any) -> None:
+        if seen.source != "round" or not len(seen.rewards):
+            return
+        noise_var, t, own = self._problem.noise_var, seen.round, before.posterior
+        width = np.sqrt(Width(noise_var)(t, own.information_gain) * own.moments(seen.points)[1])
+        self.sums[1:, self.chosen] += len(width), seen.rewards.sum(), width.sum()
+        n, rewards, widths = self.sums[1:, (live := self.sums[0] > 0.0)]
+        if n.all():
+            xi = np.log(len(n) * (np.pi * t) ** 2 / (6.0 * TOLERANCE))
+            low = rewards / n - np.sqrt(2.0 * noise_var * xi / n)
+            self.sums[0, live] = low + 2.0 * widths / n >= low.max()
+        if len(live) < self._pace * 0.5 * np.log(t + 1.0):  # q(i) > 1 / sqrt(t)
+            self.sums = np.hstack([self.sums, NEW])
+
+    def state(self) -> State:
+        return super().state() | {"beliefs": [belief.state() for belief in self.beliefs]}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._beliefs = []
+        for belief, saved in zip(self.beliefs, state["beliefs"], strict=True):
+            belief.restore(saved)
+
+
 class LBGPUCB(GPAgent):
     r"""GP-UCB under the lengthscale that promises the least regret, until rewards contradict it.
 
@@ -61,60 +114,27 @@ class LBGPUCB(GPAgent):
     PARTS = Parts(acquisition=partial(ConfidenceBound, beta=Width()))
 
     def __init__(self, problem: Problem, rng: Generator, **settings: Any) -> None:
-        nu = problem.kernel.smoothness or np.inf
-        self._pace = problem.domain.dim + (2.0 * nu if nu < np.inf else 0.0)
+        self.balance = Balance(problem, self._believe)
         super().__init__(problem, rng, **settings)
         if self.refit is not None:
             raise InvalidInput("lb-gp-ucb has its own lengthscales: leave out learn, standardize")
 
-    def _begin(self) -> None:
-        self.sums, self._beliefs = np.eye(4, 1) + np.zeros(FIRST), list[Conditioned]()
-        super()._begin()
-
-    @property
-    def chosen(self) -> int:
-        """The live candidate of the least supposed regret after one more play."""
-        live, plays, *_ = self.sums
-        shares = np.exp(-np.arange(len(live)) / self._pace)
-        regret = supposed(shares, plays + 1.0, self.problem.domain.dim)
-        return int(np.where(live, regret, np.inf).argmin())
-
-    def _process(self, seen: Observed) -> None:
-        if seen.source == "round" and len(seen.rewards):
-            noise_var, t, points = self.problem.noise_var, seen.round, seen.points
-            var = self.posterior.moments(self.action_map.coordinates(points))[1]
-            beta, own = Width(noise_var)(t, self.posterior.information_gain), self.chosen
-            self.sums[1:, own] += len(points), seen.rewards.sum(), np.sqrt(beta * var).sum()
-            n, rewards, widths = self.sums[1:, (live := self.sums[0] > 0.0)]
-            if n.all():
-                xi = np.log(len(n) * (np.pi * t) ** 2 / (6.0 * TOLERANCE))
-                low = rewards / n - np.sqrt(2.0 * noise_var * xi / n)
-                self.sums[0, live] = low + 2.0 * widths / n >= low.max()
-            if len(live) < self._pace * 0.5 * np.log(t + 1.0):  # q(i) > 1 / sqrt(t)
-                self.sums = np.column_stack([self.sums, np.eye(4, 1)])
-        super()._process(seen)
-
-    def _believe(self, i: int) -> Conditioned:
-        share, model = np.exp(-i / self._pace), self.composed.model(self.action_map.inner)
+    def _believe(self, share: float) -> Conditioned:
+        model = self.composed.model(self.action_map.inner)
         kernel = model.kernel.with_lengthscale(lambda ell: np.multiply(share, ell).tolist())
         own = replace(model, kernel=kernel)
         return Conditioned(self.data, self.keep, self.action_map, self._prior, own)
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return *super().parts, self.balance
+
     def _reach(self, t: int, time: float, new: Observed | None = None) -> None:
-        self._beliefs += map(self._believe, range(len(self._beliefs), self.sums.shape[1]))
-        for belief in self._beliefs:
+        for belief in self.balance.beliefs:
             belief.at(t, time, new)
-        self.conditioned = self._beliefs[self.chosen]
+        self.conditioned = self.balance.beliefs[self.balance.chosen]
         super()._reach(t, time)
 
-    def snapshot(self) -> State:
-        beliefs = [belief.state() for belief in self._beliefs]
-        return super().snapshot() | {"sums": self.sums.copy(), "beliefs": beliefs}
-
     def _restore(self, state: State) -> None:
-        self.sums = np.array(state["sums"], float)
-        self._beliefs = [*map(self._believe, range(self.sums.shape[1]))]
         super()._restore(state)
-        for belief, saved in zip(self._beliefs, state["beliefs"], strict=True):
-            belief.restore(saved)
-        self.conditioned = self._beliefs[self.chosen]
+        self.conditioned = self.balance.beliefs[self.balance.chosen]

@@ -22,7 +22,7 @@ def test_the_supposed_regret():
 
 def test_the_lengthscales(world):
     agent = agents.make("lb-gp-ucb", world.problem(), seed=0)
-    shares = np.array([one.model.kernel.lengthscale for one in agent._beliefs])
+    shares = np.array([one.model.kernel.lengthscale for one in agent.balance.beliefs])
     shares = np.sqrt(shares / agent.problem.kernel.lengthscale)  # here D = 1, there D = 2
     np.testing.assert_allclose(shares, [1, 0.606531, 0.367879, 0.223130, 0.135335], atol=1e-6)
 
@@ -81,7 +81,7 @@ def test_replays_the_balancing(world, batch_size):
         if len(bases) < 0.5 * math.log(t + 1):
             live.append(len(bases))
             bases.append(Base(world, len(bases)))
-        assert np.flatnonzero(agent.sums[0]).tolist() == live
+        assert np.flatnonzero(agent.balance.sums[0]).tolist() == live
     assert {base.n > 0 for base in bases} == {True}
 
 
@@ -89,19 +89,19 @@ def test_a_candidate_is_dropped_when_another_earns_more(world):
     """Rewards of -9 in the rounds of the longest lengthscale, and of 9 in those of others."""
     agent = agents.make("lb-gp-ucb", world.problem(), seed=0)
     for _ in range(300):
-        agent.tell(agent.ask(), [-9.0 if agent.chosen == 0 else 9.0])
-    assert agent.sums[0, 0] == 0.0
-    assert agent.sums[0].any()
+        agent.tell(agent.ask(), [-9.0 if agent.balance.chosen == 0 else 9.0])
+    assert agent.balance.sums[0, 0] == 0.0
+    assert agent.balance.sums[0].any()
 
 
 def test_more_lengthscales_come_with_time(world):
     agent = agents.make("lb-gp-ucb", world.problem(), seed=0)
-    agent._pace = 4.0  # as in four dimensions
-    assert len(agent._beliefs) == 5
+    agent.balance._pace = 4.0  # as in four dimensions
+    assert len(agent.balance.beliefs) == 5
     sizes = []
     for _ in range(40):
         agent.tell(asked := agent.ask(), world.rewards(asked))
-        sizes.append(len(agent._beliefs))
+        sizes.append(len(agent.balance.beliefs))
     assert sizes == [max(5, math.ceil(2 * math.log(t + 1))) for t in range(1, 41)]
 
 
