@@ -1,0 +1,134 @@
+"""The models of `diagnose` with a temporal kernel, fitted to series of all arms."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gpbandits_env.gp.kernels import ConstantKernel, Empirical, Sum
+from gpbandits_env.gp.learning.data import Series
+from gpbandits_env.gp.learning.time import TimeFit
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.temporal import (
+    MarkovTime,
+    Matern32Time,
+    PeriodicTime,
+    TemporalKernel,
+    TemporalSum,
+    TermsInTime,
+)
+
+# The harmonics of a season, and the rates from which searches start.
+HARMONICS, LEAST_RATE, MOST_RATE = 2, 1e-4, 0.9
+MOST_FREQUENCIES = 2000
+# The noise variance from which searches start, as a share of the variance of an arm.
+LEAST_NOISE = 0.05
+# The parameters that are not learned, and the steps of a search.
+FIXED, ITERATIONS = {"periodic": "lengthscale", "seasonal": "kernels.0.lengthscale"}, 15
+
+
+def fitted_in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dict[str, Model]:
+    """The models with a temporal kernel, from simple to complex, fitted to the training rows.
+
+    If the noise is learned, so is the drifting model once more, with the same means and covariance:
+    the joint search may have explained all noise as drift, and from no noise a local search does
+    not find any, so that all of these start with some. It is learned once more where epsilon is 0
+    too: the covariance may be that of a drift too slow to return to its mean.
+    """
+    (rows,) = train
+    span = float(rows.times[-1] - rows.times[0])
+    rate = min(max(model.epsilon, LEAST_RATE), MOST_RATE)
+    # The lengthscale of a Matern 3/2 kernel with the correlation of the Markov drift at half.
+    smooth = Matern32Time(2.0 * np.log(2.0) / -np.log1p(-rate))
+    starts: dict[str, TemporalKernel] = {"smooth": smooth}
+    least = 0.0
+    if "noise_var" in learn or not model.epsilon:
+        starts = {"drifting": MarkovTime(rate)} | starts
+    if "noise_var" in learn:
+        least = LEAST_NOISE * float(rows.values.var(axis=0).mean())
+    if (period := dominant_period(rows)) is not None and 2.0 * period <= span:
+        season = PeriodicTime(period, harmonics=HARMONICS)
+        starts["periodic"] = season
+        starts["seasonal"] = TemporalSum((season, MarkovTime(rate)))
+    start = replace(model, epsilon=0.0, noise_var=max(model.noise_var, least))
+    found = {}
+    for name, kernel in starts.items():
+        words = [f"temporal.{own}" for own in kernel.parameters() if own != FIXED.get(name)]
+        words += [word for word in learn if word == "noise_var"]
+        search = TimeFit(replace(start, temporal=kernel), train, words)
+        found[name] = search.best(ITERATIONS)[0]
+        if isinstance(drift := found[name].temporal, MarkovTime):
+            found[name] = replace(found[name], epsilon=drift.epsilon, temporal=None)
+    return found
+
+
+def with_shift(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model, float]:
+    """The drifting model with a shift of all arms beside it, and what it gains.
+
+    The shift is what the mean of the arms does, and the rest is orthogonal to it, so that each is
+    fitted alone, with a variance and a rate: the covariance between the two is left out. The gain
+    is in log likelihood over one rate for both, the best of three, less the penalty of a parameter
+    in the Bayesian information criterion for that number of readings.
+    """
+    n = rows.values.shape[1]
+    if n == 1:
+        return model, -np.inf
+    basis = np.linalg.qr(np.hstack([np.ones((n, 1)), np.eye(n)]))[0][:, :n]
+    spread = basis.T @ model.kernel(np.arange(float(n))[:, None]) @ basis
+    values = (rows.values - model.prior_mean) @ basis
+    spread.flat[:: n + 1] += LEAST_RATE * np.trace(spread) / n
+    noise, more = model.noise_var, [word for word in learn if word == "noise_var"]
+    if more:
+        noise = max(noise, LEAST_NOISE * float(rows.values.var(axis=0).mean()))
+
+    def fitted(start: MarkovTime, words: Sequence[str]) -> tuple[list[TemporalSum], float, float]:
+        """The variance times a drift of each part, the noise, and the log likelihood."""
+        found, total, noise_var = list[TemporalSum](), 0.0, noise
+        for part in (slice(1, n), slice(0, 1)):
+            guess = Model(Empirical(spread[part, part]), noise_var, temporal=TemporalSum((start,)))
+            names = [*words, *more] if part.start else words  # the noise is that of the differences
+            search = TimeFit(guess, [Series(values[:, part], rows.times)], names)
+            best, value = search.best(ITERATIONS)
+            assert isinstance(best.temporal, TemporalSum)
+            noise_var, total = best.noise_var, total + value
+            found.append(best.temporal)
+        return found, noise_var, total
+
+    rate, weight = "temporal.kernels.0.epsilon", "temporal.weights.0"
+    start = MarkovTime(min(max(model.epsilon, LEAST_RATE), MOST_RATE))
+    (rest, mean), noise, gain = fitted(start, (rate, weight))
+    in_time = *rest.kernels, *mean.kernels
+    slow, fast = (kernel.parameters()["epsilon"] for kernel in in_time)
+    rates = slow, fast, float(np.sqrt(slow * fast))
+    gain -= max(fitted(MarkovTime(one), (weight,))[2] for one in rates)
+    gain -= 0.5 * float(np.log(values.size))
+    scaled = rest.weights[0] * spread
+    scaled[0, 0] = mean.weights[0] * spread[0, 0]
+    apart = basis[:, 1:] @ scaled[1:, 1:] @ basis[:, 1:].T
+    shared = ConstantKernel(max(scaled.item(0), np.finfo(float).tiny) / n)
+    kernel = Sum((Empirical(0.5 * (apart + apart.T)), shared))
+    return Model(kernel, noise, model.prior_mean, temporal=TermsInTime(in_time)), gain
+
+
+def dominant_period(rows: Series) -> float | None:
+    """The period with the largest mean periodogram of the arms; None if that is the longest one.
+
+    The periods are between four median gaps and half of the series. A series without a season has
+    most of its power in the longest ones. Each arm is standardized, and the times may be irregular
+    (Lomb-Scargle).
+    """
+    # The import takes longer than that of the whole library.
+    from scipy.signal import lombscargle
+
+    times = rows.times - rows.times[0]
+    gaps = np.diff(times)
+    span, gap = float(times[-1]), float(np.median(gaps[gaps > 0.0])) if gaps.any() else 0.0
+    if not gap or span < 16.0 * gap:
+        return None
+    count = min(int(4.0 * span / (4.0 * gap)), MOST_FREQUENCIES)
+    frequencies = np.linspace(2.0 / span, 1.0 / (4.0 * gap), max(count, 2))
+    centred = rows.values - rows.values.mean(axis=0)
+    scaled = centred / np.maximum(centred.std(axis=0), np.finfo(float).tiny)
+    power = sum(lombscargle(times, y, 2.0 * np.pi * frequencies) for y in scaled.T)
+    best = int(np.argmax(power))
+    return float(1.0 / frequencies[best]) if best else None
