@@ -33,7 +33,10 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
         title=f"{len(studies)} studies" if len(studies) > 1 else studies[0]["title"],
         studies=studies,
         summary=[_summary(s["found"], cell) for s in studies for cell in s["found"].cells],
-        **{helper.__name__: helper for helper in (words, counted, rows_of, pairs_of)},
+        words=words,
+        counted=counted,
+        rows_of=rows_of,
+        pairs_of=pairs_of,
     )
 
 
