@@ -42,7 +42,7 @@ from gpbandits_env.scenarios.study.run import run_study
     help="Metric to compare.",
 )
 @options.agents(help="Labels; by default those in all files.")
-@click.option("--reference", metavar="A", help="Agent whose score is 0; by default the worst.")
+@click.option("--reference", metavar="A", help="Agent whose score is 1; by default random.")
 @click.option("--baseline", metavar="A", help="Test this agent against each other one only.")
 @click.option("--latex", is_flag=True, help="Print a LaTeX table (booktabs) and draw no plot.")
 @options.out(help="Name of the plots (.png and .svg).")
@@ -67,7 +67,7 @@ def compare_command(
     Examples:
       gpbandits compare results/*.sqlite
       gpbandits compare mine.sqlite reference:srinivas2010/se-1d --baseline mine
-      gpbandits compare results/ren2024-*.sqlite --metric simple_regret --reference random
+      gpbandits compare results/ren2024-*.sqlite --metric simple_regret
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
     suite = compare(gather(files, metric, agents), reference, baseline, seed=seed)
@@ -91,8 +91,6 @@ def compare_command(
 
 
 def _text(suite: Suite, title: str) -> list[str]:
-    zero = "the worst agent's mean" if suite.reference is None else f"the mean of {suite.reference}"
-    one = "the best agent's" if suite.reference is None else "no regret"
     head = ["agent", "mean rank", "wins", "score (IQM, 95%)"]
     rows = [[s.label, f"{s.rank:.2f}", str(s.wins), str(s.score)] for s in suite.agents]
     labels = [s.label for s in suite.agents]
@@ -105,7 +103,7 @@ def _text(suite: Suite, title: str) -> list[str]:
         for name, found in suite.scenarios.items()
     ]
     return [
-        f"{counted(len(suite.scenarios), 'scenario')}, {title}; score 0 is {zero}, 1 is {one}",
+        f"{counted(len(suite.scenarios), 'scenario')}, {title}; {suite.ends}",
         "",
         *aligned([head, *rows]),
         "",
@@ -147,9 +145,9 @@ def latex_table(suite: Suite, title: str) -> str:
     trials = max((t.trials for t in suite.tests), default=0)
     caption = (
         f"{counted(len(suite.scenarios), 'scenario')}, {title}: mean rank; interquartile mean of "
-        "the scores with its 95% bootstrap interval; agents with significantly higher and lower "
-        f"regret (stratified signed-rank test over {trials} paired trials, Holm's adjustment, "
-        "5%). Computed with gpbandits-env."
+        f"the scores with its 95% bootstrap interval ({suite.ends}); agents with "
+        "significantly higher and lower regret (stratified signed-rank test over "
+        f"{trials} paired trials, Holm's adjustment, 5%). Computed with gpbandits-env."
     )
     return booktabs(caption, ["agent", "rank", "score", "interval", "beats", "loses to"], rows)
 

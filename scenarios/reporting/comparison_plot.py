@@ -14,7 +14,8 @@ from gpbandits_env.scenarios.reporting.style import (
     new_figure,
     share_legend,
 )
-from gpbandits_env.scenarios.results.comparison import PROFILE, Anytime, Suite
+from gpbandits_env.scenarios.results.comparison import Anytime, Suite
+from gpbandits_env.scenarios.results.statistics import LIMITS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,16 +56,17 @@ def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:
     axes.set_yticks(range(len(suite.agents)), [s.label for s in suite.agents])
     axes.invert_yaxis()
     axes.set_title("interquartile mean of the scores")
-    zero, one = f"0 the mean of {suite.reference}", "1 no regret"
-    if suite.reference is None:
-        zero, one = "0 the worst agent's mean", "1 the best's"
-    axes.set_xlabel(f"{zero}, {one}")
+    axes.set_xlabel(suite.ends)
 
 
 def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
     shares = {agent.label: (agent.profile, *agent.band) for agent in suite.agents}
-    about = {"title": "performance profile", "xlabel": "score", "ylabel": "share of runs above"}
-    draw_profiles(axes, PROFILE, shares, styles, **about)
+    about = {
+        "title": "performance profile",
+        "xlabel": "score",
+        "ylabel": "share of runs at or below",
+    }
+    draw_profiles(axes, LIMITS, shares, styles, **about)
 
 
 def _anytime(axes: "Axes", over: Anytime, styles: Styles) -> None:
@@ -72,7 +74,7 @@ def _anytime(axes: "Axes", over: Anytime, styles: Styles) -> None:
         axes.plot(over.shares, scores, label=legible(label), **styles[label])
     axes.set(title="scores before the last round", xlabel="share of the horizon")
     axes.set_ylabel("interquartile mean of the scores")
-    axes.set_ylim(bottom=max(axes.get_ylim()[0], -1.0))
+    axes.set_ylim(top=min(axes.get_ylim()[1], 2.0))
 
 
 def _runtime(axes: "Axes", over: Anytime, styles: Styles) -> None:

@@ -1,12 +1,12 @@
 r"""A comparison of agents over a suite of scenarios, from few runs of each.
 
-The regret of every run becomes a score that scenarios share: 1 for the mean of the best agent and 0
-for that of the worst, or, with a reference agent, :math:`1 - r / \bar r_{ref}`. The scores of all
-scenarios give the interquartile mean, which does not depend on a few failures or lucky runs;
-performance profiles, the share of runs above each score; and the probability that one agent beats
-another on a random scenario. Intervals come from a bootstrap that resamples trials within each
-scenario. Two agents are tested trial by trial (`statistics.signed_rank`), with Holm's adjustment
-for the number of pairs.
+The regret of every run becomes a score that scenarios share, on the scale of a suite's card: 0 for
+the mean of the oracle, or of the best agent where no oracle was run, and 1 for that of random, or
+of the worst agent (`statistics.Scale`). The scores of all scenarios give the interquartile mean,
+which does not depend on a few failures or lucky runs; performance profiles, the share of runs at or
+below each score; and the probability that one agent beats another on a random scenario. Intervals
+come from a bootstrap that resamples trials within each scenario. Two agents are tested trial by
+trial (`statistics.signed_rank`), with Holm's adjustment for the number of pairs.
 
 Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical
 Precipice"; the probability of improvement is their eq. in Section 4.3.
@@ -30,8 +30,12 @@ from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.evidence import by_unit, rounds_kept
 from gpbandits_env.scenarios.results.report import mean_ranks
 from gpbandits_env.scenarios.results.statistics import (
+    LIMITS,
+    ORACLE,
+    RANDOM,
     RESAMPLES,
     Interval,
+    Scale,
     Tested,
     interquartile_mean,
     interval,
@@ -50,7 +54,6 @@ Runs = dict[str, dict[int, Array]]
 
 # Before the id of a scenario: the kept values of its reference results, instead of a results file.
 REFERENCE = "reference:"
-PROFILE = np.linspace(-0.5, 1.25, 141)
 # The shares of the horizon at which scores are computed.
 SHARES = np.arange(1, 13) / 12
 
@@ -68,8 +71,8 @@ class AgentScores:
     """The results of one agent over all scenarios.
 
     They are its mean rank by mean regret (1 for the least), the interquartile mean of its scores,
-    the number of scenarios in which no agent had a smaller mean, and the share of its runs above
-    each score of `PROFILE`, with a 95% band.
+    the number of scenarios in which no agent had a smaller mean, and the share of its runs at
+    or below each score of `LIMITS`, with a 95% band.
     """
 
     label: str
@@ -90,7 +93,8 @@ class Suite:
         improvement: (a, b) -> the probability that a's regret is below b's, ties counting half.
         tests: one per pair of agents, or per pair with the baseline; none where the agents have
             other trials than each other.
-        reference: the agent whose mean regret has score 0; None for the worst of each scenario.
+        reference: the agent whose mean regret has score 1; None for the worst of each scenario.
+        scales: scenario -> the regret of score 0 and of score 1.
     """
 
     scenarios: dict[str, dict[str, tuple[float, int]]]
@@ -98,6 +102,14 @@ class Suite:
     improvement: dict[tuple[str, str], Interval]
     tests: tuple[Tested, ...]
     reference: str | None
+    scales: dict[str, Scale]
+
+    @property
+    def ends(self) -> str:
+        """What the scores mean."""
+        oracle = any(agent.label == ORACLE for agent in self.agents)
+        zero = "the oracle" if oracle else "the best agent"
+        return f"score 0 is {zero}, 1 is {self.reference or 'the worst agent'}; lower is better"
 
     def sentence(self, label: str) -> str:
         """How one agent compares with the others, as it can stand in a paper."""
@@ -105,11 +117,15 @@ class Suite:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks on the numbers of trials that matter for reading the intervals."""
-        counts = [trials for found in self.scenarios.values() for _, trials in found.values()]
+        """Remarks that matter for reading the scores and their intervals."""
+        said, counts = [], [n for found in self.scenarios.values() for _, n in found.values()]
         if min(counts) == 1:
-            return ("one trial has no spread: its uncertainty is missing from the intervals",)
-        return ()
+            said.append("one trial has no spread: its uncertainty is missing from the intervals")
+        worst = [name for name, scale in self.scales.items() if not scale.random]
+        if self.reference and worst:
+            no = f"score 1 is the worst agent where {self.reference} is no worse than the best one"
+            said.append(f"{no}: {', '.join(worst)}")
+        return tuple(said)
 
     def to_dict(self) -> Plain:
         """A plain JSON dict."""
@@ -117,7 +133,7 @@ class Suite:
         plain["improvement"] = [
             {"a": a, "b": b, **asdict(found)} for (a, b), found in self.improvement.items()
         ]
-        return plain | {"profile_scores": PROFILE.tolist(), "notes": list(self.notes)}
+        return plain | {"profile_scores": LIMITS.tolist(), "notes": list(self.notes)}
 
 
 @dataclass(frozen=True)
@@ -129,7 +145,7 @@ class Anytime:
         scores: agent -> the interquartile mean of its scores after these shares.
         rounds: numbers of rounds.
         reached: agent -> the share of scenario x trial x target that it has reached by then. The
-            targets are between the mean of score 0 and that of the best agent (`runtime_profile`).
+            targets are between the mean of score 1 and that of the best agent (`runtime_profile`).
     """
 
     shares: tuple[float, ...]
@@ -302,36 +318,30 @@ def compare(
 
     Args:
         regrets: the regrets from `gather`, with the same agents in each scenario.
-        reference: the agent whose mean regret has score 0, e.g. "random"; None for the worst.
+        reference: the agent whose mean regret has score 1; None for random if it was run, or else
+            the worst.
         baseline: an agent that is tested against each other one; None tests every pair, which
             needs smaller p-values.
         resamples: the number of bootstrap samples.
         seed: the seed of the bootstrap.
     Raises:
         UnknownName: the reference or the baseline is not among the agents.
-        InvalidInput: the reference has no regret in one of the scenarios.
+        InvalidInput: the reference has no more regret than the best agent in one of the scenarios.
     """
     labels = list(next(iter(regrets.values())))
     for given in filter(None, (reference, baseline)):
         one_of(given, labels, "agent in these files")
-    for name, runs in regrets.items():
-        if reference is not None and not runs[reference].any():
-            raise InvalidInput(
-                f"the regret of {reference} in {name} is 0, so it cannot define a score: choose "
-                "another reference, or leave the scenario out"
-            )
-    scores = {name: _scores(runs, reference) for name, runs in regrets.items()}
     rng, bands = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     means = {n: {k: float(r.mean()) for k, r in runs.items()} for n, runs in regrets.items()}
+    scales = {name: _scale(of, reference, name) for name, of in means.items()}
     ranks = mean_ranks(np.array([[m[label] for m in means.values()] for label in labels]))
     agents = []
     for label, rank in zip(labels, ranks.tolist(), strict=True):
-        own = [s[label] for s in scores.values()]
+        own = [scales[name].scores(runs[label]) for name, runs in regrets.items()]
         wins = sum(m[label] <= min(m.values()) for m in means.values())
         score = interval(interquartile_mean, own, rng, resamples)
-        profile, high, low = (1.0 - share_below(own, PROFILE, bands, resamples)).tolist()
-        band = tuple(low), tuple(high)
-        agents.append(AgentScores(label, rank, score, wins, tuple(profile), band))
+        profile, low, high = map(tuple, share_below(own, LIMITS, bands, resamples).tolist())
+        agents.append(AgentScores(label, rank, score, wins, profile, (low, high)))
     better = {
         (a, b): interval(
             _improvement, [r[k] for r in regrets.values() for k in (a, b)], rng, resamples
@@ -339,10 +349,11 @@ def compare(
         for a, b in permutations(labels, 2)
     }
     counted = {n: {k: (means[n][k], len(r)) for k, r in s.items()} for n, s in regrets.items()}
-    order = tuple(sorted(agents, key=lambda s: -s.score.value))
+    order = tuple(sorted(agents, key=lambda s: s.score.value))
     pairs = [(baseline, other) for other in labels if other != baseline] if baseline else None
     tests = _tests(regrets, pairs or list(combinations(labels, 2)))
-    return Suite(counted, order, better, tests, reference)
+    named = reference or (RANDOM if RANDOM in labels else None)
+    return Suite(counted, order, better, tests, named, scales)
 
 
 def _tests(regrets: Regrets, pairs: Sequence[tuple[str, str]]) -> tuple[Tested, ...]:
@@ -357,23 +368,23 @@ def anytime(curves: Mapping[str, Curves], reference: str | None = None) -> Anyti
 
     Args:
         curves: from `gather_curves`, of a metric that falls with the rounds.
-        reference: the agent whose mean regret after the last round has score 0.
+        reference: the agent whose mean regret after the last round has score 1.
     """
     labels = list(next(iter(curves.values())).of)
     last = max(int(each.rounds[-1]) for each in curves.values())
     rounds = np.unique(np.geomspace(1, last, 100).round().astype(np.int64))
     scores: dict[str, list[Array]] = {label: [] for label in labels}
     times: dict[str, list[Array]] = {label: [] for label in labels}
-    for each in curves.values():
-        final = {k: v[:, -1] for k, v in each.of.items()}
-        best, worst = _ends(final, reference)
+    for name, each in curves.items():
+        means = {k: float(v[:, -1].mean()) for k, v in each.of.items()}
+        scale = _scale(means, reference, name)
         at = np.searchsorted(each.rounds, SHARES * each.rounds[-1] + 1e-9, side="right") - 1
-        lowest = min(float(v.mean()) for v in final.values())
         for label, curve in each.of.items():
             # (shares, trials), as many samples as there are shares.
-            scores[label].append(_scored(curve[:, np.maximum(at, 0)].T, best, worst))
-            if worst > lowest:
-                times[label].append(runtime_profile(each.rounds, curve, worst, lowest, rounds))
+            scores[label].append(scale.scores(curve[:, np.maximum(at, 0)].T))
+            if scale.usable:
+                ends = scale.one, scale.best
+                times[label].append(runtime_profile(each.rounds, curve, *ends, rounds))
     return Anytime(
         tuple(SHARES.tolist()),
         {k: tuple(interquartile_mean(of).tolist()) for k, of in scores.items()},
@@ -382,22 +393,15 @@ def anytime(curves: Mapping[str, Curves], reference: str | None = None) -> Anyti
     )
 
 
-def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array]:
-    """Scores of the runs of a scenario; 1 is regret 0 or the best mean (see the module)."""
-    ends = _ends(runs, reference)
-    return {k: _scored(r, *ends) for k, r in runs.items()}
-
-
-def _ends(runs: Mapping[str, Array], reference: str | None) -> tuple[float, float]:
-    """The regret of score 1 and of score 0."""
-    if reference is not None:
-        return 0.0, float(runs[reference].mean())
-    means = [float(r.mean()) for r in runs.values()]
-    return min(means), max(means)
-
-
-def _scored(regret: Array, best: float, worst: float) -> Array:
-    return (worst - regret) / (worst - best) if worst > best else np.ones_like(regret)
+def _scale(means: Mapping[str, float], reference: str | None, scenario: str) -> Scale:
+    """The scale of a scenario; score 1 is the worst agent if random is no worse than the best."""
+    found = Scale.of(means, reference or RANDOM)
+    if reference is not None and not found.usable:
+        raise InvalidInput(
+            f"the regret of {reference} in {scenario} is not above that of the best agent, so it "
+            "cannot be score 1: choose another reference, or leave the scenario out"
+        )
+    return found if found.usable else Scale.of(means, "")
 
 
 def _improvement(runs: Sequence[Array]) -> Array:

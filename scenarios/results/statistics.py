@@ -8,9 +8,10 @@ Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the S
 Precipice", for interquartile means, stratified bootstraps and performance profiles.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 from scipy import stats
@@ -25,6 +26,48 @@ TARGETS, SMALLEST = 20, 1e-3
 RESAMPLES = 2000
 # Up to this many differences every change of signs is counted.
 EXACT = 12
+# The scores at which performance profiles are computed.
+LIMITS = np.linspace(-0.25, 1.5, 141)
+RANDOM, ORACLE = "random", "genie"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The regret on a problem of score 0, of score 1, and of the best agent.
+
+    ``oracle`` says whether score 0 is the oracle, and ``random`` whether score 1 is random, or the
+    agent that was asked for; else they are the best and the worst agent.
+    """
+
+    zero: float
+    one: float
+    best: float
+    oracle: bool
+    random: bool
+
+    @classmethod
+    def of(cls, means: Mapping[str, float], one: str = RANDOM) -> Self:
+        """The scale of a problem, from the mean regret of its agents.
+
+        Args:
+            means: the mean regret of each agent.
+            one: the agent of score 1, which does not count as the best.
+        """
+        worst = max(means.values(), default=0.0)
+        others = [mean for agent, mean in means.items() if agent not in (one, ORACLE)]
+        best = min(others or means.values(), default=0.0)
+        ends = means.get(ORACLE, best), means.get(one, worst)
+        return cls(*ends, best, ORACLE in means, one in means)
+
+    @property
+    def usable(self) -> bool:
+        """Whether the regret of score 1 is above that of score 0 and of the best agent."""
+        return self.one > max(self.zero, self.best)
+
+    def scores(self, regret: Array) -> Array:
+        """The scores of some regret; lower is better. All are 0 where all agents are level."""
+        spread = self.one - self.zero
+        return (regret - self.zero) / spread if spread else np.zeros_like(regret)
 
 
 @dataclass(frozen=True)

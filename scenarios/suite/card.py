@@ -17,9 +17,13 @@ from gpbandits_env.display import Displayed, counted, html_table
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.results.statistics import (
+    LIMITS,
+    ORACLE,
+    RANDOM,
     RESAMPLES,
     Interval,
     Ranking,
+    Scale,
     Tested,
     interquartile_mean,
     interval,
@@ -31,30 +35,8 @@ from gpbandits_env.scenarios.results.statistics import (
 )
 from gpbandits_env.scenarios.suite.rows import Field, Row
 
-RANDOM, ORACLE = "random", "genie"
-# The scores at which performance profiles are computed.
-LIMITS = np.linspace(-0.25, 1.5, 141)
 # The pictures show agents that play at least this share of the newcomer's problems.
 MOST = 0.75
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The regret on a problem of score 0, of score 1, and of the best agent.
-
-    ``oracle`` says whether score 0 is the oracle, and ``random`` whether score 1 is random; else
-    they are the best and the worst agent.
-    """
-
-    zero: float
-    one: float
-    best: float
-    oracle: bool
-    random: bool
-
-    def scores(self, regret: Array) -> Array:
-        """The scores of some regret; lower is better."""
-        return (regret - self.zero) / (self.one - self.zero)
 
 
 @dataclass(frozen=True)
@@ -142,8 +124,9 @@ class Card(Displayed):
         return (
             f"{trials}; {counted(len(self.problems), 'problem')}. Score: interquartile mean of the "
             "regret after the last round, 0 for the oracle (or the best agent) and 1 for random, "
-            "with the 95% interval of a bootstrap within each problem. Test: signed ranks of the "
-            "paired trials within each problem, Holm's adjustment for the number of rivals, 5%."
+            "lower is better, with the 95% interval of a bootstrap within each problem. Test: "
+            "signed ranks of the paired trials within each problem, Holm's adjustment for the "
+            "number of rivals, 5%."
         )
 
     def _facts(self) -> Mapping[str, object]:
@@ -306,11 +289,7 @@ def scales_of(field: Field, newcomer: str | None = None) -> dict[str, Scale]:
             for (agent, problem), row in field.items()
             if problem == id and (agent != newcomer or agent in (RANDOM, ORACLE))
         }
-        others = [mean for agent, mean in means.items() if agent not in (RANDOM, ORACLE)]
-        best = min(others or means.values(), default=0.0)
-        one = means.get(RANDOM, max(means.values(), default=0.0))
-        scale = Scale(means.get(ORACLE, best), one, best, ORACLE in means, RANDOM in means)
-        if one > max(scale.zero, best):
+        if (scale := Scale.of(means)).usable:
             found[id] = scale
     return found
 

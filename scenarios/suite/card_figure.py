@@ -15,7 +15,8 @@ from gpbandits_env.scenarios.reporting.style import (
     new_figure,
     share_legend,
 )
-from gpbandits_env.scenarios.suite.card import LIMITS, MOST, ORACLE, Card
+from gpbandits_env.scenarios.results.statistics import LIMITS, ORACLE
+from gpbandits_env.scenarios.suite.card import MOST, Card
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

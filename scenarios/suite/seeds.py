@@ -7,9 +7,10 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.display import Displayed
 from gpbandits_env.scenarios.reporting.tables import aligned
+from gpbandits_env.scenarios.results.statistics import ORACLE, RANDOM
 from gpbandits_env.scenarios.scenario import AgentEntry
 from gpbandits_env.scenarios.suite.archive import archived, entries
-from gpbandits_env.scenarios.suite.card import ORACLE, RANDOM, standings
+from gpbandits_env.scenarios.suite.card import standings
 from gpbandits_env.scenarios.suite.rows import Field
 from gpbandits_env.scenarios.suite.run import SuiteOutcome
 

@@ -10,17 +10,10 @@ from scenario_pages import made
 
 from gpbandits_env import agents
 from gpbandits_env.scenarios.reporting.style import write
+from gpbandits_env.scenarios.results.statistics import ORACLE, RANDOM
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived
-from gpbandits_env.scenarios.suite.card import (
-    ORACLE,
-    RANDOM,
-    Card,
-    Standing,
-    card,
-    duration,
-    standings,
-)
+from gpbandits_env.scenarios.suite.card import Card, Standing, card, duration, standings
 from gpbandits_env.scenarios.suite.card_figure import figure
 from gpbandits_env.scenarios.suite.rows import Field
 

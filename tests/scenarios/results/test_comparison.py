@@ -15,7 +15,6 @@ from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.cli.compare import compare_command
 from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.comparison import (
-    PROFILE,
     Curves,
     agents_of,
     anytime,
@@ -23,11 +22,14 @@ from gpbandits_env.scenarios.results.comparison import (
     gather,
     gather_curves,
 )
-from gpbandits_env.scenarios.results.statistics import holm
+from gpbandits_env.scenarios.results.statistics import LIMITS, holm
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.run import run_study
+from gpbandits_env.scenarios.suite.archive import archived
+from gpbandits_env.scenarios.suite.card import card
 
+CARD = ("core-v1/se", "core-v1/kernel")
 REGRETS = {
     "easy": {"a": np.array([0.0, 1.0, 2.0, 3.0]), "b": np.array([2.0, 3.0, 4.0, 5.0])},
     "hard": {"a": np.array([10.0, 30.0]), "b": np.array([20.0, 20.0])},
@@ -37,9 +39,9 @@ REGRETS = {
 def test_scores_of_a_worked_example():
     suite = compare(REGRETS, resamples=50)
     by_label = {s.label: s for s in suite.agents}
-    # In "easy" the means are 1.5 and 3.5, and the scores 1.75, 1.25, .75, .25, each an eighth of
-    # all; in "hard" the means are equal: both scores are 1, each a quarter, and the middle half.
-    assert by_label["a"].score.value == pytest.approx(1.0)
+    # In "easy" the means are 1.5 and 3.5, and the scores -.75, -.25, .25, .75, each an eighth of
+    # all; in "hard" the means are equal: both scores are 0, each a quarter, and the middle half.
+    assert by_label["a"].score.value == pytest.approx(0.0)
     assert [by_label["a"].wins, by_label["b"].wins] == [2, 1]
     assert [by_label["a"].rank, by_label["b"].rank] == [1.25, 1.75]
     assert suite.agents[0].label == "a"
@@ -83,11 +85,9 @@ def test_the_middle_half_of_the_scores_counts():
     runs = {"zero": np.zeros(8), "one": np.ones(8), "x": 1.0 - x}
     regrets = {"w": runs}
     found = next(s for s in compare(regrets, resamples=20_000).agents if s.label == "x").score
-    worst = runs["x"].mean()  # the scores' 0, and "zero" their 1
-    assert found.value == pytest.approx(
-        ((worst - 1.0 + np.array([0.1, 0.2, 0.3, 0.4])) / worst).mean()
-    )
-    drawn = (worst - np.random.default_rng(9).choice(runs["x"], (20_000, 8))) / worst
+    worst = runs["x"].mean()  # the scores' 1, and "zero" their 0
+    assert found.value == pytest.approx((1.0 - np.array([0.1, 0.2, 0.3, 0.4])).mean() / worst)
+    drawn = np.random.default_rng(9).choice(runs["x"], (20_000, 8)) / worst
     middle = np.sort(drawn, axis=1)[:, 2:-2].mean(axis=1)
     low, high = np.quantile(middle, [0.025, 0.975])
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.02 * (high - low))
@@ -98,11 +98,11 @@ def test_views_before_the_last_round():
     falling = np.array([[8.0, 4.0, 2.0, 1.0], [8.0, 4.0, 4.0, 3.0]])
     level = np.full((2, 4), 8.0)
     found = anytime({"w": Curves(rounds, {"a": falling, "b": level})})
-    # Scores go from 8, the mean of b, to 2, that of a, after the last round.
+    # Scores go from 2, the mean of a after the last round, to 8, that of b.
     at = dict(zip(found.shares, found.scores["a"], strict=True))
     for share, regret in ((1 / 12, 8.0), (3 / 12, 4.0), (5 / 12, 4.0), (0.5, 3.0), (1.0, 2.0)):
-        assert at[share] == pytest.approx((8.0 - regret) / 6.0)
-    assert set(found.scores["b"]) == {0.0}
+        assert at[share] == pytest.approx((regret - 2.0) / 6.0)
+    assert set(found.scores["b"]) == {1.0}
     goals = 8.0 * (2.0 / 8.0) ** (np.arange(1, 21) / 20)
     for index, now in enumerate(found.rounds):
         seen = [curve[sum(rounds <= now) - 1 :].max() for curve in falling]
@@ -112,23 +112,47 @@ def test_views_before_the_last_round():
 
 
 def test_scores_against_a_reference():
-    suite = compare(REGRETS, reference="b", resamples=50)
-    # Both scenarios weigh the same: each trial of "hard" stands for two.
-    both = [1 - REGRETS["easy"]["a"] / 3.5, 1 - REGRETS["hard"]["a"].repeat(2) / 20.0]
+    runs = {
+        name: each | {"genie": np.array([low]), "top": np.array([low + 20.0])}
+        for (name, each), low in zip(REGRETS.items(), (0.0, 10.0), strict=True)
+    }
+    suite = compare(runs, reference="top", resamples=50)
+    assert suite.ends == "score 0 is the oracle, 1 is top; lower is better"
+    easy, hard = REGRETS["easy"]["a"] / 20.0, (REGRETS["hard"]["a"] - 10.0) / 20.0
     agent = next(s for s in suite.agents if s.label == "a")
-    assert agent.score.value == pytest.approx(np.sort(np.concatenate(both))[2:-2].mean())
-    shares = [
-        (1 - REGRETS[n]["a"] / m > PROFILE[:, None]).mean(axis=1)
-        for n, m in (("easy", 3.5), ("hard", 20.0))
-    ]
+    # Both scenarios weigh the same: each trial of "hard" stands for two.
+    both = np.sort(np.concatenate([easy, hard.repeat(2)]))
+    assert agent.score.value == pytest.approx(both[2:-2].mean())
+    shares = [(each <= LIMITS[:, None]).mean(axis=1) for each in (easy, hard)]
     assert np.allclose(agent.profile, np.mean(shares, axis=0))
+
+
+def test_a_comparison_has_the_scores_of_a_card():
+    rows = {key: row for key, row in archived("core-v1").items() if key[1] in CARD}
+    of = card(rows, "gp-ucb", resamples=2)
+    played = [agent.label for agent in of.agents if agent.problems == len(CARD)]
+    regrets = {id: {a: rows[a, id].regret[:, -1] for a in played} for id in CARD}
+    found = compare(regrets, resamples=2)
+    assert found.ends == "score 0 is the oracle, 1 is random; lower is better"
+    on_card = {agent.label: agent.score.value for agent in of.agents if agent.label in played}
+    assert {a.label: a.score.value for a in found.agents} == pytest.approx(on_card)
+
+
+def test_random_that_is_no_worse_than_the_best_agent_is_not_score_1():
+    runs = {"random": np.array([1.0, 1.0]), "a": np.array([2.0, 2.0]), "b": np.array([4.0, 4.0])}
+    fine = {"random": np.array([4.0, 4.0]), "a": np.array([2.0, 2.0]), "b": np.array([3.0, 3.0])}
+    found = compare({"odd": runs, "fine": fine}, resamples=2)
+    assert [found.scales["odd"].zero, found.scales["odd"].one] == [1.0, 4.0]
+    (note,) = found.notes
+    assert note == "score 1 is the worst agent where random is no worse than the best one: odd"
+    assert not compare({"fine": fine}, resamples=2).notes
 
 
 @pytest.mark.slow
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     rng, covered = np.random.default_rng(0), 0
     for _ in range(100):
-        # The mean of "zero" and "one" is exact, so that the scores are 1 minus the regret.
+        # The mean of "zero" and "one" is exact, so that the scores are the regrets.
         runs = {"zero": np.zeros(40), "one": np.ones(40), "x": rng.normal(0.5, 0.2, 40)}
         found = next(s for s in compare({"w": runs}, resamples=200).agents if s.label == "x").score
         covered += found.low <= 0.5 <= found.high
@@ -164,9 +188,9 @@ def files(tmp_path_factory):
     return paths
 
 
-def test_a_reference_without_regret_gives_no_scores():
+def test_the_best_agent_is_no_reference():
     runs = {"a": np.array([0.0, 0.0]), "b": np.array([0.1, 0.2])}
-    with pytest.raises(InvalidInput, match="the regret of a in grid is 0"):
+    with pytest.raises(InvalidInput, match="the regret of a in grid is not above that of the best"):
         compare({"grid": runs}, reference="a", resamples=10)
     assert compare({"grid": runs}, reference="b", resamples=10).agents[0].label == "a"
 

@@ -13,9 +13,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from scipy import stats
 
 from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.scenarios.results.statistics import LIMITS
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived
-from gpbandits_env.scenarios.suite.card import LIMITS, card, duration, scales_of, standings
+from gpbandits_env.scenarios.suite.card import card, duration, scales_of, standings
 from gpbandits_env.scenarios.suite.card_figure import single_figures
 from gpbandits_env.scenarios.suite.card_page import latex, page, save_card
 from gpbandits_env.scenarios.suite.rows import Row, log_spaced
