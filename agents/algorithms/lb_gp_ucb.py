@@ -4,21 +4,19 @@ Paper: Ziomek, Adachi and Osborne (2024), "Bayesian Optimisation with Unknown Hy
 Regret Bounds Logarithmically Closer to Optimal", with constants of the authors' code.
 Assumes: the lengthscale is at most that of the problem; Gaussian noise of known variance.
 Departures: 1. the longest lengthscale is the problem's, not fitted to initial data; 2. the supposed
-regret is in units of it, and that of a squared exponential for every kernel; 3. R is the standard
-deviation of the noise; 4. m actions count as m plays; 5. those of `GPAgent`.
+regret is in units of it, and that of a squared exponential for every kernel; 3. m actions count as
+m plays; 4. those of `GPAgent`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import Schedule
+from gpbandits_env.agents.acquisitions.schedules import Improved
 from gpbandits_env.agents.data.conditioned import Conditioned
 from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -28,25 +26,14 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
 TOLERANCE, C, B, FIRST = 0.01, 0.01, 1.0, 5
+WIDTH = Improved(0.5 * TOLERANCE, B)
 NEW = np.array([[1.0], [0.0], [0.0], [0.0]])  # live and not played
 
 
-@dataclass(frozen=True)
-class Width(Schedule):
-    """sqrt(beta) = B + s sqrt(2 (gain + 1 + log(2 / tolerance))), as in the authors' code."""
-
-    needs_gain: ClassVar[bool] = True
-    noise_var: float | None = None
-
-    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
-        root = np.sqrt(2.0 * (self.noise_var or 0.0) * (gain + 1.0 + np.log(2.0 / TOLERANCE)))
-        return np.full(np.shape(t), (B + root) ** 2)
-
-
-def supposed(share: ArrayLike, m: ArrayLike, dim: int) -> Array:
+def supposed(share: Array | float, m: Array, dim: int) -> Array:
     """Reg(m) = C sqrt(m A) (sqrt(A) + B), A = q^-d log(m)^(d + 1), for lengthscale shares q."""
-    a = np.asarray(share, float) ** -dim * np.log(m) ** (dim + 1)
-    return np.asarray(C * np.sqrt(np.asarray(m) * a) * (np.sqrt(a) + B))
+    a: Array = share**-dim * np.log(m) ** (dim + 1)
+    return C * np.sqrt(m * a) * (np.sqrt(a) + B)
 
 
 class Balance(Part):
@@ -55,7 +42,8 @@ class Balance(Part):
     REMEMBERS = ("sums",)
 
     def __init__(self, problem: Problem, believe: Callable[[float], Conditioned]) -> None:
-        self._problem, self._believe, nu = problem, believe, problem.kernel.smoothness or np.inf
+        self._problem, self._believe, self._beta = problem, believe, WIDTH.filled(problem, None)
+        nu = problem.kernel.smoothness or np.inf
         self._pace = problem.domain.dim + (2.0 * nu if nu < np.inf else 0.0)
 
     def begin(self) -> None:
@@ -71,7 +59,6 @@ class Balance(Part):
 
     @property
     def beliefs(self) -> list[Conditioned]:
-        """The posterior of each candidate."""
         new = np.arange(len(self._beliefs), self.sums.shape[1])
         self._beliefs += map(self._believe, np.exp(-new / self._pace).tolist())
         return self._beliefs
@@ -80,7 +67,7 @@ class Balance(Part):
         if seen.source != "round" or not len(seen.rewards):
             return
         noise_var, t, own = self._problem.noise_var, seen.round, before.posterior
-        width = np.sqrt(Width(noise_var)(t, own.information_gain) * own.moments(seen.points)[1])
+        width = np.sqrt(self._beta(t, own.information_gain) * own.moments(seen.points)[1])
         self.sums[1:, self.chosen] += len(width), seen.rewards.sum(), width.sum()
         n, rewards, widths = self.sums[1:, (live := self.sums[0] > 0.0)]
         if n.all():
@@ -108,12 +95,11 @@ class LBGPUCB(GPAgent):
 
     Five candidates, later a few more, learn all data, at the cost of as many GP-UCBs. n_i counts
     plays, Low_i is a lower bound of the mean reward, and D = d, or d + 2 nu for a Matern kernel.
-    Under a kernel without a lengthscale all are the same. The model cannot be learned.
     """
 
-    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=Width()))
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=WIDTH))
 
-    def __init__(self, problem: Problem, rng: Generator, **settings: Any) -> None:
+    def __init__(self, problem: Problem, rng: np.random.Generator, **settings: Any) -> None:
         self.balance = Balance(problem, self._believe)
         super().__init__(problem, rng, **settings)
         if self.refit is not None:

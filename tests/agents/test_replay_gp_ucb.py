@@ -46,6 +46,13 @@ BETAS = {
         {"beta": {"type": "rkhs", "norm_bound": 2.5, "gamma": 4.0, "scale": 1e-3}},
         lambda t, _: 1e-3 * (2 * 2.5 + 300 * 4.0 * log(t / 0.1) ** 3),
     ),
+    "igp": (
+        {"beta": {"type": "igp", "delta": 0.2, "norm_bound": 1.5, "scale": 0.5}},
+        lambda _, dense: (
+            0.5
+            * (1.5 + sqrt(2 * 0.025 * (dense.gain() * bool(dense.arms) + 1 + log(1 / 0.2)))) ** 2
+        ),
+    ),
     "number": ({"beta": 3.0}, lambda t, _: 3.0),
     "constant": ({"beta": {"type": "constant", "value": 3.0, "scale": 2.0}}, lambda t, _: 6.0),
     "logarithm": (

@@ -169,7 +169,7 @@ def test_a_schedule_of_your_own():
 
 def test_every_type_is_known_from_the_start():
     """Whatever else has been imported: all are defined in the module of the registry."""
-    known = ["constant", "continuous", "finite", "log", "randomised", "rkhs", "robust"]
+    known = ["constant", "continuous", "finite", "igp", "log", "randomised", "rkhs", "robust"]
     known += ["srinivas2010", "subspaces"]
     assert sorted(SCHEDULES.members) == known
     assert {cls.__module__ for cls in SCHEDULES.members.values()} == {LogTime.__module__}

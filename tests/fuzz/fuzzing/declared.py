@@ -91,6 +91,7 @@ KERNELS = (
 SCHEDULE_SPECS = (
     {"type": "finite", "delta": 0.1, "scale": 0.2, "arms": 9},
     {"type": "continuous", "delta": 0.1, "a": 1.0, "b": 1.0, "r": 1.0, "dim": 2},
+    {"type": "igp", "delta": 0.1, "norm_bound": 1.0, "scale": 0.5},
     {"type": "rkhs", "delta": 0.1, "norm_bound": 1.0, "gamma": 2.0, "scale": 1e-3},
     {"type": "constant", "value": 2.0, "scale": 1.0},
     {"type": "log", "c1": 0.8, "c2": 4.0, "scale": 1.0},
