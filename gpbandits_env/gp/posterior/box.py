@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable
 from copy import copy
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, State, finite_array, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.gp.kernels import Kernel, Sum
-from gpbandits_env.gp.kernels.columns import Columns, ScaledColumns, SumColumns
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.kernels.columns import Columns
 from gpbandits_env.gp.linalg import cholesky
-from gpbandits_env.gp.model import terms
 from gpbandits_env.gp.posterior.paths import Paths, seen_by
 from gpbandits_env.gp.posterior.posterior import Posterior
+from gpbandits_env.gp.posterior.space_time import SpaceTime
 from gpbandits_env.gp.posterior.whitening import (
     BLOCK,
     BoxData,
@@ -25,11 +25,9 @@ from gpbandits_env.gp.posterior.whitening import (
     Whitening,
     each_noise,
     observed_gain,
-    pieces,
     root,
 )
-from gpbandits_env.gp.samplers import BoxSampler, FourierFeatures, exact_features, joined_features
-from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, log_decay
+from gpbandits_env.gp.temporal import TemporalKernel, log_decay
 from gpbandits_env.gp.threads import OneThread
 
 # The least noise of an observation, relative to the largest prior variance. Below 1e-11 the stored
@@ -40,9 +38,6 @@ LEAST_NOISE = 1e-10
 DECAYED = 1e-8
 # Dropping needs a new factor, so it waits for this many points, and for a quarter of all points.
 FEWEST_DROPPED, PART_DROPPED = 32, 0.25
-# With epsilon, time is measured in the logarithm of correlation, so that epsilon may change: after
-# one unit the correlation is 1/e.
-UNIT_DECAY = MarkovTime(-math.expm1(-2.0))
 # Results that are valid until the state changes.
 WORKED_OUT = ("predictor", "present", "columns")
 # Up to this many points, a joint draw always factorizes the covariance.
@@ -98,15 +93,7 @@ class BoxPosterior(Posterior):
         self.domain = self.box = box
         self.kernel, self.prior_mean = kernel, float(mean)
         self.noise_var = positive(noise_var, "noise_var", zero=True)
-        # A convex prior variance, such as that of the linear kernel, is largest at a corner.
-        farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
-        corners = np.stack([box.low, box.high, farthest])
-        kernel.check_points(corners)
-        self.temporal, self._in_time = temporal, temporal or UNIT_DECAY
-        self._terms = terms(kernel, self._in_time)
-        if not self._in_time.stationary:
-            kernel.scaled(1.0)  # an error that a later time would raise
-        self._corners = corners
+        self.temporal, self._prior = temporal, SpaceTime(box, kernel, temporal)
         self._data, self._whitening = BoxData(box.dim), Whitening()
         self.version = 0
         self.forget()
@@ -129,16 +116,21 @@ class BoxPosterior(Posterior):
     @cached_property
     def predictor(self) -> Predictor:
         """Moments from covariances with the points; valid until the state changes."""
-        return Predictor(self._whitening.matrix, self._data.beta, self._decay())
+        return Predictor(self._whitening.matrix, self._data.beta, self._decay)
 
     @cached_property
     def present(self) -> Kernel:
         """The prior covariance among points at the present time; valid until the state changes."""
-        parts = [
-            kernel if math.isclose(spread, 1.0, rel_tol=1e-12) else kernel.scaled(spread)
-            for (kernel, _), spread in zip(self._terms, self._spreads(), strict=True)
-        ]
-        return parts[0] if len(parts) == 1 else Sum(tuple(parts))
+        return self._prior.present(self._data.clock)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The covariances of the present function with the data, up to a common decay.
+
+        They are valid until the state changes.
+        """
+        data = self._data
+        return self._prior.columns(self.present, data.points, data.clock, data.stamps)
 
     def hallucinate(self, points: ArrayLike) -> None:
         x = self.box.check(points)
@@ -181,10 +173,7 @@ class BoxPosterior(Posterior):
         """The posterior mean without the variance, (n,), O(n t d)."""
         x = self._checked(points)
         mean = np.full(len(x), self.prior_mean)
-        if self._data.count:
-            with OneThread():
-                for part in pieces(len(x), self._data.count):
-                    mean[part] += self.columns(x[part]) @ self.predictor.alpha
+        self.predictor.add_mean(mean, lambda part: self.columns(x[part]))
         return mean
 
     def mean_gradient(self, points: ArrayLike) -> tuple[Array, Array]:
@@ -194,21 +183,15 @@ class BoxPosterior(Posterior):
             InvalidInput: the shape is wrong.
         """
         x = self._checked(points)
-        mean, slope = np.full(len(x), self.prior_mean), np.zeros(x.shape)
-        if self._data.count:
-            with OneThread():
-                for part in pieces(len(x), self._data.count):
-                    k, pulled = self.columns.pull(x[part])
-                    mean[part] += k @ self.predictor.alpha
-                    slope[part] += pulled(self.predictor.alpha)
-        return mean, slope
+        prior = np.full(len(x), self.prior_mean), np.zeros(x.shape)
+        return self.predictor.mean_gradients(prior, lambda part: self.columns.pull(x[part]))
 
     def var_at(self, points: ArrayLike) -> Array:
         return self.moments(points)[1]
 
     def mean_at_observed(self) -> Array:
         """The present posterior means at the observed points, (t,); O(t) without drift."""
-        if self.jitter or self.temporal is not None or self._decay() is not None:
+        if self.jitter or self.temporal is not None or self._decay is not None:
             return self.mean_at(self.observed)
         # m + K alpha, and (K + s^2 I) alpha = y - m.
         n = self._n_observed
@@ -221,7 +204,7 @@ class BoxPosterior(Posterior):
         self,
         rng: np.random.Generator,
         size: int,
-        features: int | BoxSampler = 1024,
+        features: int = 1024,
         scale: float = 1.0,
     ) -> Paths:
         """Draw functions from the posterior that can be evaluated anywhere in the box.
@@ -234,39 +217,38 @@ class BoxPosterior(Posterior):
         Args:
             rng: the generator.
             size: the number of functions.
-            features: features made for this box and kernel, or the number of random features of
-                each term, an even number, which is used if there are no exact ones.
+            features: the number of random features of each term, an even number, if there are no
+                exact ones.
             scale: the factor of the difference between a function and the posterior mean.
         Raises:
             InvalidInput: the kernel has neither exact features nor a known spectral density.
         """
-        size, n, data = whole(size, "size", 0), self._n_observed, self._data
+        size, n, data, prior = whole(size, "size", 0), self._n_observed, self._data, self._prior
+        now, stamps = data.clock, data.stamps[:n]
         with OneThread():
-            if isinstance(features, BoxSampler):
-                basis = features
-            else:
-                basis = self._exact_features or self._random_features(features, rng)
+            basis = prior.exact_features or prior.random_features(features, rng)
             xi = rng.standard_normal((size, basis.rank))
             each = basis.split(xi)
-            for own, spread in zip(each, self._spreads(), strict=True):
+            for own, spread in zip(each, prior.spreads(now), strict=True):
                 own *= math.sqrt(spread)
             if not n:
                 return Paths(self.prior_mean, basis, scale * xi, None, np.zeros((size, 0)))
-            points, decay = data.points[:n].copy(), self._decay()
+            points, decay = data.points[:n].copy(), prior.decay(now, stamps)
             noise, seen = data.noise[:n], np.zeros((size, n))
-            for part, own, drift in zip(basis.parts, each, self._drifts(n), strict=True):
+            for part, own, drift in zip(basis.parts, each, prior.drifts(now, stamps), strict=True):
                 seen += seen_by(rng, part.features(points), own, noise, drift)
                 noise = np.zeros(n)  # only once
             white = self._whitening.matrix[:n, :n]
             weights = ((data.rewards[:n] - self.prior_mean - scale * seen) @ white.T) @ white
             if decay is not None:
-                weights *= decay[:n]
-            return Paths(self.prior_mean, basis, scale * xi, self._columns_of(points), weights)
+                weights *= decay
+            columns = prior.columns(self.present, points, now, stamps)
+            return Paths(self.prior_mean, basis, scale * xi, columns, weights)
 
     def check_paths(self) -> None:
         """Raise the InvalidInput of `paths` if it cannot draw functions."""
-        if self._exact_features is None:
-            self._random_features(2, np.random.default_rng(0))
+        if self._prior.exact_features is None:
+            self._prior.random_features(2, np.random.default_rng(0))
 
     def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
         """Exact joint draws of f at x (n, d) given the data, (size, n).
@@ -280,9 +262,9 @@ class BoxPosterior(Posterior):
             InvalidInput: the shape is wrong.
         """
         x, size, n = self._checked(x), whole(size, "size", 0), self._n_observed
-        exact = self._exact_features if len(x) > FEW_POINTS else None
+        exact = self._prior.exact_features if len(x) > FEW_POINTS else None
         if exact is not None and exact.rank < len(x):
-            return self.paths(rng, size, exact)(x)
+            return self.paths(rng, size)(x)
         draws: Array = rng.standard_normal((size, len(x)))
         with OneThread():
             covariance, v = self._residual(x, n)
@@ -300,34 +282,6 @@ class BoxPosterior(Posterior):
     def _n_observed(self) -> int:
         """The number of observed points; they come before the hallucinated ones."""
         return self._data.count if self._kept is None else self._kept[0].count
-
-    @cached_property
-    def _exact_features(self) -> BoxSampler | None:
-        made = [exact_features(self.box, kernel) for kernel, _ in self._terms]
-        return joined_features([part for part in made if part]) if all(made) else None
-
-    def _random_features(self, count: int, rng: np.random.Generator) -> BoxSampler:
-        dim = self.box.dim
-        made = [FourierFeatures(kernel, dim, count, rng) for kernel, _ in self._terms]
-        return joined_features(made)
-
-    @cached_property
-    def columns(self) -> Columns:
-        """The covariances of the present function with the data, up to a common decay.
-
-        They are valid until the state changes.
-        """
-        return self._columns_of(self._data.points)
-
-    def _columns_of(self, points: Array) -> Columns:
-        """The columns of the first data, whose points these are."""
-        centre = 0.5 * (self.box.low + self.box.high)
-        if len(self._terms) == 1:
-            return self.present.columns(points, centre)
-        pairs = zip(self.present.parts, self._fades(), strict=True)
-        return SumColumns(
-            [ScaledColumns(k.columns(points, centre), fade[: len(points)]) for k, fade in pairs]
-        )
 
     def _residual(self, x: Array, n: int) -> tuple[Array, Array]:
         """The covariance (k, k) at points given the first n data, and the products W k, (k, n)."""
@@ -375,7 +329,7 @@ class BoxPosterior(Posterior):
                 part = slice(start, start + BLOCK)
                 cross = np.zeros((len(x[part]), 0))
                 if data.count:
-                    cross, decay = self.columns(x[part]), self._decay()
+                    cross, decay = self.columns(x[part]), self._decay
                     if decay is not None:
                         cross *= decay
                 data.extend(x[part], 0.0 if rewards is None else rewards[part], own[part])
@@ -414,7 +368,7 @@ class BoxPosterior(Posterior):
         """
         data = self._data
         points, stamps, noise = data.points[:count], data.stamps[:count], data.noise[:count]
-        gram = self._covariances(points, points, stamps, stamps)
+        gram = self._prior(points, points, stamps, stamps)
         gram.flat[:: count + 1] += np.maximum(noise, self._least_noise)
         lower, jitter = cholesky(gram, "the covariance of the observed points")
         white = np.tril(np.linalg.inv(lower))
@@ -434,7 +388,7 @@ class BoxPosterior(Posterior):
                 part = slice(start, min(start + BLOCK, data.count))
                 upto, stamps = slice(part.stop), data.stamps
                 own = data.points[part], data.points[upto], stamps[part], stamps[upto]
-                cross = self._covariances(*own)
+                cross = self._prior(*own)
                 self._grow(cross[:, :start], cross[:, start:])
 
     def drift(self, epsilon: float, dt: float) -> None:
@@ -459,58 +413,27 @@ class BoxPosterior(Posterior):
 
     def _drop_old(self) -> bool:
         """Drop points that say nothing any more; return whether W must be recomputed."""
-        data, law = self._data, self._in_time
+        data, prior = self._data, self._prior
 
         def left(stamp: float) -> float:
-            return float(np.abs(law.transition(data.clock - stamp)).max())
+            return prior.left(data.clock - stamp)
 
         if not data.count or left(data.stamps[0]) >= DECAYED:
             return False
         dead = bisect_left(data.stamps, DECAYED, key=left)
         if dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
-            data.drop(dead, data.clock if law.stationary else 0.0)
+            data.drop(dead, data.clock if prior.stationary else 0.0)
             return True
         return False
 
-    def _covariances(self, x: Array, z: Array, t: Array, s: Array) -> Array:
-        """The prior covariances of points x at times t with points z at times s, (k, m)."""
-        return reduce(np.add, [kernel(x, z) * in_time(t, s) for kernel, in_time in self._terms])
-
-    def _spreads(self) -> list[float]:
-        """The factors of the prior variances of the terms at the present time."""
-        if self.temporal is None:
-            return [1.0]
-        return [in_time.spread(self._data.clock) for _, in_time in self._terms]
-
-    def _fades(self) -> list[Array]:
-        """For each term the covariance of the data's times with the present, over its variance."""
-        now, pairs = np.array([self._data.clock]), zip(self._terms, self._spreads(), strict=True)
-        return [in_time(now, self._data.stamps)[0] / spread for (_, in_time), spread in pairs]
-
-    def _drifts(self, n: int) -> list[tuple[Array, Array] | None]:
-        """For each term what `seen_by` needs of the times of the first data."""
-        if self.temporal is None and self._decay() is None:
-            return [None]
-        found: list[tuple[Array, Array] | None] = []
-        stamps, spreads = self._data.stamps[:n], self._spreads()
-        for (_, in_time), spread, fade in zip(self._terms, spreads, self._fades(), strict=True):
-            left = in_time(stamps, stamps) - spread * np.outer(fade[:n], fade[:n])
-            found.append((fade[:n], left))
-        return found
-
     @property
     def _least_noise(self) -> float:
-        top = float(self.present.diagonal(self._corners).max())
-        return max(LEAST_NOISE * top, np.finfo(float).tiny)
+        return max(LEAST_NOISE * self._prior.largest(self.present), np.finfo(float).tiny)
 
+    @property
     def _decay(self) -> Array | None:
         """The common decay of the covariances with the data, (t,); None for 1."""
-        data = self._data
-        # The first point is the oldest.
-        still = self.temporal is None and data.count and data.stamps[0] == data.clock
-        if not data.count or still or len(self._terms) > 1:
-            return None
-        return self._fades()[0]
+        return self._prior.decay(self._data.clock, self._data.stamps)
 
     def _drop(self) -> None:
         """Drop all points."""

@@ -141,6 +141,26 @@ class Predictor:
         """The weights of the covariances in the mean, (t,)."""
         return self.beta @ self.white
 
+    def add_mean(self, mean: Array, columns: Callable[[slice], Array]) -> None:
+        """Convert the prior mean (n,) to the posterior's, in place and in pieces; see `moments`."""
+        if len(self.beta):
+            with OneThread():
+                for part in pieces(len(mean), len(self.beta)):
+                    mean[part] += columns(part) @ self.alpha
+
+    def mean_gradients(
+        self, moments: tuple[Array, Array], pull: Callable[[slice], tuple[Array, Pulled]]
+    ) -> tuple[Array, Array]:
+        """The same for a mean (n,) and its gradient (n, d), which are returned; see `gradients`."""
+        mean, slope = moments
+        if len(self.beta):
+            with OneThread():
+                for part in pieces(len(mean), len(self.beta)):
+                    k, pulled = pull(part)
+                    mean[part] += k @ self.alpha
+                    slope[part] += pulled(self.alpha)
+        return moments
+
     def moments(self, mean: Array, var: Array, columns: Callable[[slice], Array]) -> None:
         """Convert the prior mean and variance (n,) to the posterior's, in place and in pieces.
 

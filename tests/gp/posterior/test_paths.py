@@ -8,7 +8,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.gp.posterior.paths import seen_by
-from gpbandits_env.gp.samplers import FourierFeatures, ProductFeatures
+from gpbandits_env.gp.samplers import ProductFeatures
 
 DRAWS = 20_000
 
@@ -149,13 +149,6 @@ def test_prior_functions_and_no_functions():
     assert_moments(draws, np.ones(6), posterior.kernel(x))
     assert posterior.paths(np.random.default_rng(4), 0)(x).shape == (0, 6)
     assert posterior.sample(np.random.default_rng(4), 0, x).shape == (0, 6)
-
-
-def test_features_made_before():
-    posterior, x = world(3, Matern32(0.5))
-    features = FourierFeatures(posterior.kernel, 3, 64, np.random.default_rng(0))
-    one, other = (posterior.paths(np.random.default_rng(5), 2, features)(x) for _ in range(2))
-    np.testing.assert_array_equal(one, other)
 
 
 def test_no_features_for_the_kernel():
