@@ -19,19 +19,17 @@ from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.importance import importance
-from gpbandits_env.agents.optimize.inputs import by_label, rows
+from gpbandits_env.agents.optimize.inputs import by_label, one_each
 from gpbandits_env.agents.optimize.noise import NoiseSearch, replicates_of
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
-from gpbandits_env.agents.optimize.space import Space, SpaceSpec, n_initial_for, spread_params
+from gpbandits_env.agents.optimize.space import Space, SpaceSpec
 from gpbandits_env.agents.optimize.space_agent import agent_for, check_settings
+from gpbandits_env.agents.optimize.spread import n_initial_for, next_spread
 from gpbandits_env.agents.optimize.surrogates import Surrogates
 from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.errors import InvalidInput, optional, shown
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import described, no_user_code
-
-# Spread points that are tried until one is not recorded yet.
-MOST_TRIED = 64
 
 
 class Campaign(Displayed):
@@ -226,9 +224,9 @@ class Campaign(Displayed):
                 where it is unknown.
         """
         given, start = self.space.check_all(params), len(self.records)
-        told = self._one_each(values, "values", len(given))
-        limits = self._one_each(by_label(constraints, self._log.bounds), "constraints", len(given))
-        sds = self._one_each(noise, "noise", len(given))
+        told = one_each(values, "values", len(given))
+        limits = one_each(by_label(constraints, self._log.bounds), "constraints", len(given))
+        sds = one_each(noise, "noise", len(given))
         new = (Record(start + i, one) for i, one in enumerate(given))
         return self._close(list(map(self._measured, new, told, limits, sds)))
 
@@ -345,18 +343,12 @@ class Campaign(Displayed):
             The posterior mean and the standard deviation of the function (n,); those of a measured
             value include the noise.
         """
-        mean, var = self._surrogates.in_space.moments(self._unit(points))
+        mean, var = self._surrogates.in_space.moments(self.space.encode_all(points))
         return self._log.sign * mean, np.sqrt(var)
 
     def predict_constraints(self, points: Any) -> dict[str, tuple[Array, Array]]:
         """The posterior mean and standard deviation (n,) of each constraint, as in `predict`."""
-        return self._surrogates.slacks.predict(self._unit(points))
-
-    def _unit(self, points: Any) -> Array:
-        """Points of the unit cube, (n, d)."""
-        params = self.space.check_all(points)
-        unit = np.array([self.space.encode(one) for one in params])
-        return unit.reshape(len(params), self.space.dim)
+        return self._surrogates.slacks.predict(self.space.encode_all(points))
 
     def importance(self, *, total: bool = False) -> dict[str, float]:
         """How much each dimension matters: Sobol indices of the posterior mean, in [0, 1].
@@ -381,16 +373,7 @@ class Campaign(Displayed):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        rest, bounds = ("value", "noise", "status", "time", "reason"), self._log.bounds
-        table: dict[str, list[Any]] = {"id": [record.id for record in self.records]}
-        for name in self.space.dimensions:
-            column = f"params.{name}" if name in ("id", *rest, *bounds) else name
-            table[column] = [record.params[name] for record in self.records]
-        for name in bounds:
-            column = f"constraints.{name}" if name in ("id", *rest) else name
-            table[column] = [record.constraints.get(name) for record in self.records]
-        table |= {key: [getattr(record, key) for record in self.records] for key in rest}
-        return optional("pandas", "tables").DataFrame(table)
+        return self._log.to_dataframe()
 
     def recommend(self, context: Params) -> Plain:
         """The parameters with the best posterior mean in a context; nothing becomes pending.
@@ -503,17 +486,7 @@ class Campaign(Displayed):
         chosen = None
         if not spread and len(self.records) >= self.n_initial:
             chosen = self._surrogates.next(context)
-        return chosen or self._spread(context or {})
-
-    def _spread(self, context: Params) -> Plain:
-        """The next spread point that is not recorded yet; any if all of a few are."""
-        first = len(self.records)
-        for index in range(first, first + MOST_TRIED):
-            params = spread_params(self.space, self._seed, index)
-            params = self.space.joined(params, context) if context else params
-            if not self._log.has(params):
-                break
-        return params
+        return chosen or next_spread(self._log, self._seed, context or {})
 
     def _close(
         self, records: Sequence[Record], time: float | None = None, *, counts: bool = False
@@ -536,16 +509,6 @@ class Campaign(Displayed):
                 "use an agent that keeps all data in one model, such as ei, gp-ucb, ts or ts-rsr"
             )
         return self._log.measured(record, value, constraints, noise)
-
-    @staticmethod
-    def _one_each(given: Any, name: str, n: int) -> list[Any]:
-        """A list of one entry per evaluation, of None if nothing is given."""
-        found = [None] * n if given is None else list(rows(given, name))
-        if len(found) != n:
-            raise InvalidInput(
-                f"{name} must have one entry per evaluation, got {len(found)} for {n}"
-            )
-        return found
 
     def _save(self) -> None:
         if self._file is not None:

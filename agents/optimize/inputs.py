@@ -128,3 +128,11 @@ def rows(given: object, name: str) -> tuple[Any, ...]:
 def is_value(item: ArrayLike) -> bool:
     """Whether an item is one value, and not a point of several values."""
     return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
+
+
+def one_each(given: object, name: str, n: int) -> list[Any]:
+    """A list of one entry per evaluation, of None if nothing is given."""
+    found = [None] * n if given is None else list(rows(given, name))
+    if len(found) != n:
+        raise InvalidInput(f"{name} must have one entry per evaluation, got {len(found)} for {n}")
+    return found

@@ -15,8 +15,9 @@ from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.inputs import is_value, located, measured, rows
 from gpbandits_env.agents.optimize.result import OptimizationResult
 from gpbandits_env.agents.optimize.run import Callback, Context, Parallel, Run
-from gpbandits_env.agents.optimize.space import Space, SpaceSpec, usual_initial
+from gpbandits_env.agents.optimize.space import Space, SpaceSpec
 from gpbandits_env.agents.optimize.space_agent import check_settings
+from gpbandits_env.agents.optimize.spread import usual_initial
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import InvalidInput, one_of
 

@@ -11,7 +11,7 @@ from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.inputs import constraints_by_name, measured, number, single
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, Plain, State, listed, positive, whole
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.errors import InvalidInput, one_of, optional, shown
 
 # So many values that are all equal say nothing about where larger ones are.
 FEWEST_EQUAL = 3
@@ -68,7 +68,8 @@ class CampaignLog:
         bounds: the upper bounds of the black-box constraints by name.
 
     Attributes:
-        bounds: the same.
+        space: as given.
+        bounds: as given.
         records: all evaluations; the index is the id.
         now: the present time.
         told: the ids of the values in the order in which the agent observed them, each with the
@@ -76,7 +77,7 @@ class CampaignLog:
     """
 
     def __init__(self, space: Space, maximize: bool, bounds: Mapping[str, float]) -> None:
-        self._space, self.bounds = space, dict(bounds)
+        self.space, self.bounds = space, dict(bounds)
         self.sign = 1.0 if maximize else -1.0
         self.records: list[Record] = []
         self._at: dict[str, list[int]] = {}
@@ -253,6 +254,19 @@ class CampaignLog:
         found = ([value for value in values if value is not None] for values in again)
         return [values for values in found if len(values) > 1]
 
+    def to_dataframe(self) -> Any:
+        """See `Campaign.to_dataframe`."""
+        rest, bounds = ("value", "noise", "status", "time", "reason"), self.bounds
+        table: dict[str, list[Any]] = {"id": [record.id for record in self.records]}
+        for name in self.space.dimensions:
+            column = f"params.{name}" if name in ("id", *rest, *bounds) else name
+            table[column] = [record.params[name] for record in self.records]
+        for name in bounds:
+            column = f"constraints.{name}" if name in ("id", *rest) else name
+            table[column] = [record.constraints.get(name) for record in self.records]
+        table |= {key: [getattr(record, key) for record in self.records] for key in rest}
+        return optional("pandas", "tables").DataFrame(table)
+
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         records = [asdict(record) for record in self.records]
@@ -291,7 +305,7 @@ class CampaignLog:
                 raise InvalidInput(f"time must be at most {now}")
             if not isinstance(record.reason, str):
                 raise InvalidInput("reason must be a string")
-            return replace(record, params=self._space.check(record.params))
+            return replace(record, params=self.space.check(record.params))
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"record {index}: {error}, in {shown(fields)}") from None
 

@@ -19,13 +19,11 @@ from gpbandits_env.agents.optimize.dimensions import (
     Real,
 )
 from gpbandits_env.agents.optimize.inputs import by_label, is_value, located, rows
-from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.linear import LinearLimits
-from gpbandits_env.arrays import Array, Plain, Settings, finite_array, is_number, listed, whole
+from gpbandits_env.arrays import Array, Plain, Settings, finite_array, is_number, listed
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
-from gpbandits_env.seeding import stream
 
 # The largest number of combinations that are listed as arms.
 MOST_ARMS = 4096
@@ -194,6 +192,12 @@ class Space(Displayed):
         """The point (d,) of checked values."""
         return np.concatenate([d.encode(params[name]) for name, d in self.dimensions.items()])
 
+    def encode_all(self, points: object) -> Array:
+        """The points (n, d) of the unit cube of points as `check_all` takes them."""
+        params = self.check_all(points)
+        unit = np.array([self.encode(one) for one in params])
+        return unit.reshape(len(params), self.dim)
+
     def decode(self, point: Array) -> Plain:
         """The named values nearest to a point (d,) of the unit cube."""
         values = (dimension.decode(point[part]) for dimension, part in self.cube.parts)
@@ -347,36 +351,3 @@ def dense(linear: LinearConstraint) -> Array:
     """The matrix of a linear constraint, with two dimensions, also if it is sparse."""
     matrix: Any = linear.A
     return np.atleast_2d(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
-
-
-def usual_initial(space: Space) -> int:
-    """The default number of suggestions spread over a space of d dimensions: 2 d + 2."""
-    return 2 * len(space.dimensions) + 2
-
-
-def n_initial_for(space: Space, given: int | None) -> int:
-    """The number of spread suggestions, at most half of the combinations if they can be listed."""
-    count = usual_initial(space) if given is None else whole(given, "n_initial", 0)
-    return min(count, len(space.domain.span) // 2) if space.domain.finite else count
-
-
-def spread_params(space: Space, seed: int, index: int) -> Plain:
-    """The parameters of the suggestion ``index``: a point of a shifted Sobol sequence."""
-    count, cube, rng = 1 << max(index, 7).bit_length(), space.cube, stream("campaign", seed)
-    if cube.limits is None or space.domain.finite:
-        return space.actual(spread(cube, count, rng)[index])
-    # Of more points, those that satisfy linear constraints come first, then repaired ones.
-    for tried in (8 * count, 512 * count):
-        points = spread(cube, tried, rng)
-        rounded = cube.snap(points)
-        possible = cube.limits.proposable(rounded)
-        if possible.any():
-            break
-    else:
-        raise InvalidInput(
-            "no spread point satisfies the linear constraints after its integers and choices were "
-            "rounded: use wider constraints, or compute one of the values in the function"
-        )
-    moved = (np.abs(rounded - points) > 1e-12).any(axis=1) if cube.free is None else ~possible
-    order = np.argsort(moved | ~possible, kind="stable")[: int(possible.sum())]
-    return space.actual(rounded[order[index % len(order)]])

@@ -6,7 +6,7 @@ from scipy.optimize import LinearConstraint, linprog
 
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space, plots
-from gpbandits_env.agents.optimize.space import spread_params
+from gpbandits_env.agents.optimize.spread import spread_params
 from gpbandits_env.agents.search.linear import GRID, LinearLimits
 from gpbandits_env.errors import InvalidInput
 
