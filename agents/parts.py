@@ -127,23 +127,18 @@ class Parts:
         Raises:
             UnknownName: the algorithm has no such setting.
         """
-        known = self.settings
-        changed: Plain = {}
+        known, made = self.settings, {f.name: getattr(self, f.name) for f in fields(self)}
+        of = {name: part for part, own in made.items() for name in getattr(own, "keywords", ())}
         for name, value in settings.items():
             if name not in known:
                 raise unknown(f"setting of the agent {agent!r}", name, list(known))
-            if isinstance(getattr(self, name, None), partial) and name not in OWN:
-                if value is not None:
-                    raise InvalidInput(f"{agent} has a {name} of its own: leave out {name}")
-                continue
-            for part in (*OWN, "keep", "temporal"):
-                made = changed.get(part, getattr(self, part))
-                if isinstance(made, partial) and name in made.keywords:
-                    changed[part] = partial(made, **{name: value})
-                    break
-            else:
-                changed[name] = value
-        return replace(self, **changed)
+            if name in of:
+                made[of[name]] = partial(made[of[name]], **{name: value})
+            elif not isinstance(made[name], partial):
+                made[name] = value
+            elif value is not None:
+                raise InvalidInput(f"{agent} has a {name} of its own: leave out {name}")
+        return Parts(**made)
 
     def resolved(self, problem: Problem) -> "Parts":
         """The same with the drift and what is learned as they are used for a problem."""

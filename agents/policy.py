@@ -58,28 +58,26 @@ class Policy:
         rewards = finite_array(observation["rewards"], "rewards")
         keys = [key for key in ("actions", "round", "time", "context") if key in observation]
         try:
-            given = [np.asarray(observation[key]) for key in keys]
+            given = {key: np.asarray(observation[key]) for key in keys}
         except ValueError as error:
             raise InvalidInput(f"actions, round and context must be arrays: {error}") from None
         single = rewards.ndim == 1
         if single:
-            rewards, *given = (array[None] for array in (rewards, *given))
-        actions, rounds, *more = given
-        times = more.pop(0) if "time" in observation else None
-        contexts = more
+            rewards, given = rewards[None], {key: array[None] for key, array in given.items()}
+        actions, contexts = given["actions"], given.get("context")
         if rewards.ndim != 2 or actions.shape[:2] != rewards.shape:
             raise InvalidInput(
                 f"rewards must have shape (m,) or (B, m), one per action, got {rewards.shape} "
                 f"for actions {actions.shape}"
             )
-        counts, first = _rounds(rounds, len(rewards), episode_start), self._agents[0]
+        counts, first = _rounds(given["round"], len(rewards), episode_start), self._agents[0]
         arrived = mask_in(observation, "arrived", rewards.shape)
         seen = mask_in(observation, "observed", rewards[:, : first.batch_size].shape)
         for each in actions:
             first.problem.domain.check(each)
-        for context in contexts:
-            _check_contexts(first, context, len(rewards))
-        parts = (contexts[0] if contexts else None, seen, arrived, times)
+        if contexts is not None:
+            _check_contexts(first, contexts, len(rewards))
+        parts = (contexts, seen, arrived, given.get("time"))
         each_part = (repeat(None) if part is None else part for part in parts)
         return list(zip(counts, actions, rewards, *each_part, strict=False)), single
 
