@@ -23,9 +23,9 @@ from gpbandits_env.agents.optimize.inputs import by_label, one_each
 from gpbandits_env.agents.optimize.noise import NoiseSearch, replicates_of
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec
-from gpbandits_env.agents.optimize.space_agent import agent_for, check_settings
 from gpbandits_env.agents.optimize.spread import n_initial_for, next_spread
 from gpbandits_env.agents.optimize.surrogates import Surrogates
+from gpbandits_env.agents.optimize.usual_agent import agent_for, check_settings
 from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
@@ -64,7 +64,7 @@ class Campaign(Displayed):
             its failure was likely by chance. See `Failures`.
         file: a new file in which the campaign is saved now and after every change; see `resume`.
         settings: the settings of the agent, and kernel, noise_var and prior_mean; for the defaults,
-            and the unit cube on which a kernel acts, see `space_agent.agent_for`.
+            and the unit cube on which a kernel acts, see `usual_agent.agent_for`.
 
     Attributes:
         space: the dimensions and the domain that they make.

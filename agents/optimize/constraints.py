@@ -20,7 +20,8 @@ from gpbandits_env.agents.optimize.inputs import (
 )
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import Space, dense
-from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
+from gpbandits_env.agents.optimize.space_agent import SpaceAgent
+from gpbandits_env.agents.optimize.usual_agent import agent_for
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
 from gpbandits_env.agents.search.search import ArmSearch

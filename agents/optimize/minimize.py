@@ -16,8 +16,8 @@ from gpbandits_env.agents.optimize.inputs import is_value, located, measured, ro
 from gpbandits_env.agents.optimize.result import OptimizationResult
 from gpbandits_env.agents.optimize.run import Callback, Context, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec
-from gpbandits_env.agents.optimize.space_agent import check_settings
 from gpbandits_env.agents.optimize.spread import usual_initial
+from gpbandits_env.agents.optimize.usual_agent import check_settings
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import InvalidInput, one_of
 
@@ -101,7 +101,7 @@ def minimize(
         verbose: whether to show a progress bar with the best value. In any case the logger
             "gpbandits_env.agents.optimize" has one line per call (level INFO; failures WARNING).
         settings: the settings of the agent. A ``kernel`` is not in the units of x: it acts on the
-            unit cube, see `space_agent.agent_for`.
+            unit cube, see `usual_agent.agent_for`.
 
     Returns:
         x and fun, the best evaluated point and its value; x_iters and func_vals, all points and

@@ -72,8 +72,8 @@ class Surrogates:
             len(log.records),
             around,
             feasibility,
-            not self.noise.is_absent,
             context,
+            repeat=not self.noise.is_absent,
             again=self.noise.is_present,
         )
 

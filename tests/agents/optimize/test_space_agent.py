@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, minimize, space_agent
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, minimize, usual_agent
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.agents.optimize.space_agent import agent_for
+from gpbandits_env.agents.optimize.usual_agent import agent_for
 from gpbandits_env.agents.registry import AGENTS
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52
@@ -218,8 +218,8 @@ def test_an_agent_whose_model_has_fewer_coordinates_runs_among_choices():
 
 def test_a_campaign_makes_its_agent_once(monkeypatch):
     made = []
-    real = space_agent.make
-    monkeypatch.setattr(space_agent, "make", lambda *a, **k: made.append(a) or real(*a, **k))
+    real = usual_agent.make
+    monkeypatch.setattr(usual_agent, "make", lambda *a, **k: made.append(a) or real(*a, **k))
     Campaign({"x": (0.0, 1.0), "kind": Choice(("a", "b", "c"))}, seed=0)
     assert len(made) == 1
 
