@@ -49,16 +49,26 @@ def served(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def chromium(errors: list[str]) -> Iterator[Page]:
-    """A tab of a new browser; what the console, scripts and the network report is appended."""
+    """A tab of a new browser; what the console and scripts report is appended.
+
+    The console reports what does not load, except requests that the browser aborts itself when the
+    next page is opened.
+    """
     with sync_playwright() as engines:
         browser = engines.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
         tab = browser.new_page()
         # The list of versions, which `mike` writes beside the sites of all versions.
         versions = [{"version": "1.0", "title": "1.0", "aliases": []}]
         tab.route("**/versions.json", lambda route: route.fulfill(json=versions))
-        tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        tab.on(
+            "console",
+            lambda said: (
+                errors.append(f"{said.text} {said.location['url']}")
+                if said.type == "error"
+                else None
+            ),
+        )
         tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.on("requestfailed", lambda request: errors.append(f"{request.failure} {request.url}"))
         yield tab
         browser.close()
 
