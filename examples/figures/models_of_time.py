@@ -64,13 +64,13 @@ def animate(
 
 def draw_kernels(target: Path) -> None:
     """Three values of one arm over 150 rounds, for each temporal kernel."""
-    figure, axes = plt.subplots(2, 3, figsize=(9.6, 4.2), sharex=True, layout="constrained")
+    figure, axes = plt.subplots(3, 2, figsize=(6.8, 5.6), sharex=True, layout="constrained")
     for axis, (title, spec) in zip(axes.flat, DRAWS.items(), strict=True):
         drift, rng = TemporalDrift(spec), np.random.default_rng(4)  # type: ignore[arg-type]
         path = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 3)), rng).ahead(150)
         axis.plot(np.arange(1, 151), path, linewidth=1.0)
         axis.set_title(title, fontsize=10)
-    for axis in axes[1]:
+    for axis in axes[2]:
         axis.set_xlabel("round")
     save(figure, target)
     plt.close(figure)
@@ -84,7 +84,7 @@ def draw_beliefs(target: Path) -> None:
     truth = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 1)), rng).ahead(96)[:, 0]
     markov = TemporalDrift(MARKOV).kernel  # type: ignore[arg-type]
     models = {"knows the season": drift.kernel, "assumes a Markov drift": markov}
-    figure, axes = plt.subplots(1, 2, figsize=(9.6, 3.0), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(6.8, 2.8), sharey=True, layout="constrained")
     rounds = np.arange(1, 97)
     seen = (rounds <= 48) & (rounds % 2 == 0)
     for axis, (title, temporal) in zip(axes, models.items(), strict=True):
@@ -100,7 +100,7 @@ def draw_beliefs(target: Path) -> None:
         axis.plot(rounds[seen], truth[seen], "k.", label="observed")
         axis.set_title(title, fontsize=10)
         axis.set_xlabel("round")
-    axes[0].legend(fontsize=8, loc="lower left")
+    axes[0].legend(fontsize=9, loc="lower left")
     save(figure, target)
     plt.close(figure)
 
@@ -111,7 +111,7 @@ def animate_beliefs(target: Path, rounds: int) -> None:
     models = {"knows the season": season, "assumes a Markov drift": MARKOV}
     played = [_played(season, temporal, rounds) for temporal in models.values()]
     x = np.linspace(0.0, 1.0, ARMS)
-    figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(6.6, 3.2), sharey=True, layout="constrained")
 
     def draw(t: int) -> None:
         for axis, title, path in zip(axes, models, played, strict=True):
@@ -125,7 +125,7 @@ def animate_beliefs(target: Path, rounds: int) -> None:
             regret = np.mean([f.max() - f[a] for f, _, _, a in path[: t + 1]])
             axis.set_title(f"{title}\nday {day + 1}, hour {hour}: average regret {regret:.2f}")
             axis.title.set_fontsize(9)
-        axes[0].legend(fontsize=7, loc="lower left", ncols=3)
+        axes[0].legend(fontsize=9, loc="lower left", ncols=2)
 
     animate(figure, draw, range(FOUR_DAYS, rounds, 2), target, 500, 90)
 
@@ -159,7 +159,7 @@ def animate_speeds(target: Path, seconds: float) -> None:
         played.append(rounds)
     process: Any = env.unwrapped.bandit.process  # type: ignore[union-attr]
     x = np.linspace(-512.0, 512.0, ARMS)
-    figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(6.6, 3.2), sharey=True, layout="constrained")
 
     def draw(now: float) -> None:
         truth = process.at(1.0 + now).values
@@ -173,7 +173,7 @@ def animate_speeds(target: Path, seconds: float) -> None:
             axis.set(ylim=(-3.5, 3.5), xlabel="arm")
             said = f"{len(past)} evaluations, regret over time {regret / read:.2f}"
             axis.set_title(f"{title}\n{now:.1f} s: {said}", fontsize=9)
-        axes[0].legend(fontsize=7, loc="lower left", ncols=2)
+        axes[0].legend(fontsize=9, loc="lower left", ncols=2)
 
     animate(figure, draw, np.arange(5.0, seconds, 0.6).tolist(), target, 330, 80)
 

@@ -24,8 +24,8 @@ from gpbandits_env.envs.scene import Scene, in_context
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 INK, GREY = "#222222", "#8A8A8A"
 FIGURE: Settings = {
-    "figsize": (8.0, 4.5),
-    "dpi": 100,
+    "figsize": (6.4, 3.6),
+    "dpi": 125,
     "layout": "constrained",
     "facecolor": "white",
 }
@@ -118,7 +118,7 @@ def _draw_curve(figure: Figure, scene: Scene, numbered: bool) -> None:
         axes.set_ylim(min(low, np.min(mean) - reach), max(high, np.max(mean) + reach))
     unit = f" ({scene.bandit.unit})" if scene.bandit.unit else ""
     axes.set(xlabel="arm" if numbered else "x", ylabel=f"reward{unit}")
-    figure.legend(*axes.get_legend_handles_labels(), ncols=6, **LEGEND)
+    figure.legend(*axes.get_legend_handles_labels(), ncols=4, **LEGEND)
 
 
 def _draw_readings(axes: Axes, x: Array, scene: Scene) -> None:

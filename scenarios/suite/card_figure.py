@@ -130,6 +130,10 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
             named[legible(agent.label)] = (*where, colour)
         cheapest = min(cheapest, agent.seconds)
     axes.set_xscale("log")
+    if all(agent.score.low > 0.0 for agent in placed):  # so that the good ones stand apart
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}")
     axes.set_title("score against computing time, lower is better")
     _name(axes, named)
     axes.set_xlabel("seconds per round (ask and tell)")
@@ -177,6 +181,7 @@ def _ranks(axes: "Axes", card: Card, styles: Styles) -> None:
         tick.set_fontweight("bold" if label == card.newcomer else "normal")
     axes.set_ylim(size - 0.4, -0.6)
     axes.set_xlim(left=0.0)
+    axes.set_xticks([tick for tick in axes.get_xticks() if tick <= size])
     axes.grid(visible=False, axis="y")
     axes.set_title("mean ranks; agents that a bar at the right joins do not differ")
     axes.set_xlabel(f"mean rank over {len(found.problems)} problems")

@@ -79,7 +79,7 @@ def picture(name: str) -> bytes:
         regrets.append(info["cumulative_regret"] / (t + 1))
         if t < rounds - 1:
             agent.tell(actions, observation["rewards"])
-    figure = NotebookFigure(figsize=(9.6, 5.4), dpi=100, facecolor="white")
+    figure = NotebookFigure(figsize=(6.8, 5.4), dpi=100, facecolor="white")
     panels = figure.subplots(2, 2)
     actions, x = _line(agent)
     panels[0, 0].plot(x, env.unwrapped.function(actions), color=INK, lw=1.4, label="function")
@@ -89,13 +89,13 @@ def picture(name: str) -> bytes:
     panels[0, 0].scatter(*np.array(played[:-1]).T, s=14, color=BLUE, alpha=0.6, label="readings")
     panels[0, 0].scatter(*played[-1], s=60, facecolor="none", edgecolor=VERMILION, lw=1.8, zorder=6)
     panels[0, 0].set_title("belief", loc="left")
-    panels[0, 0].legend(fontsize=8, frameon=False, ncols=2)
+    panels[0, 0].legend(fontsize=9, frameon=False, ncols=2, columnspacing=0.8, handlelength=1.5)
     panels[0, 1].set_title(_draw_scores(panels[0, 1], agent, belief, x), loc="left")
     panels[1, 0].plot(range(1, rounds + 1), optima, color=ORANGE, lw=2.5, label="optimum")
     panels[1, 0].scatter(range(1, rounds + 1), [a for a, _ in played], s=18, color=VERMILION)
     panels[1, 0].set(xlabel="round", ylabel="x")
     panels[1, 0].set_title("choice", loc="left")
-    panels[1, 0].legend(fontsize=8, frameon=False)
+    panels[1, 0].legend(fontsize=9, frameon=False)
     panels[1, 1].plot(range(1, rounds + 1), regrets, color=BLUE, lw=2)
     panels[1, 1].set(xlabel="round", ylim=(0.0, None))
     panels[1, 1].set_title("average regret", loc="left")
@@ -147,4 +147,4 @@ def _draw_scores(axes: Any, agent: Agent, belief: Any, x: Any) -> str:
     low, high = agent.problem.domain.span[:, 0].min(), agent.problem.domain.span[:, 0].max()
     axes.hist(chosen, bins=50, range=(low, high), color=GREY)
     axes.set_xlabel("x")
-    return f"choices in {ROUNDS['repeats']} repetitions of the round"
+    return f"choices, {ROUNDS['repeats']} repetitions"

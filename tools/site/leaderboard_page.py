@@ -1,20 +1,17 @@
 """The leaderboard: every agent of the archive of a suite, by score, by tag and by cost; a card."""
 
-import tempfile
 from functools import cache
 from html import escape
-from pathlib import Path
 
 import numpy as np
 from scenario_pages import made
 
 from gpbandits_env import agents
-from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.results.statistics import ORACLE, RANDOM
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived
 from gpbandits_env.scenarios.suite.card import Card, Standing, card, duration, standings
-from gpbandits_env.scenarios.suite.card_figure import figure
+from gpbandits_env.scenarios.suite.card_figure import single_figures
 from gpbandits_env.scenarios.suite.rows import Field
 
 SUITE, ALL, BEST = "core-v1", "all problems", 3
@@ -49,15 +46,14 @@ def leaderboard(field: Field | None = None) -> str:
 
 
 def example() -> str:
-    """The sentence and the picture of a card."""
-    return f"> {_example().sentence}\n\n![The card of {EXAMPLE}](card.png)"
+    """The sentence of a card."""
+    return f"> {_example().sentence}"
 
 
 def pictures() -> dict[str, bytes]:
-    """The picture of a card, as a file of the site."""
-    with tempfile.TemporaryDirectory() as folder:
-        (file,) = write(figure(_example()), Path(folder) / "card", (".png",))
-        return {"card.png": file.read_bytes()}
+    """The pictures of a card, as files of the site."""
+    made = single_figures(_example())
+    return {f"pictures/{k.replace(' ', '-')}.png": v._repr_png_() for k, v in made.items()}
 
 
 @cache

@@ -4,17 +4,23 @@ A bar chart shows the numbers of a table of its page; nothing is written twice.
 """
 
 import re
+import sys
 from math import log10
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from gpbandits_env import Integer, Real, benchmark_function, minimize
 from gpbandits_env.agents.optimize import plots
-from gpbandits_env.envs.drawing import BLUE, GREY
+from gpbandits_env.envs.drawing import BLUE, GREY, VERMILION
 from gpbandits_env.figure import NotebookFigure
 
 DOCS = Path(__file__).parents[2] / "docs"
 CALLS = {"optimize": 30}
+# In inches, so that words can be read where a picture is as wide as a phone.
+WIDTH = 6.6
 # The place of a picture in a page, with its address and what it shows. Pictures in images/ and
 # results/ are in the checkout; the others are made by this build.
 PICTURE = re.compile(r"<!-- picture (\S+): (.*?) -->", re.DOTALL)
@@ -31,6 +37,7 @@ def pictures() -> dict[str, bytes]:
         "pictures/slices.png": _slices(),
         "pictures/benchmarks.png": _benchmarks(),
         "pictures/rl.png": _returns(),
+        "pictures/kernel.png": _kernel(),
     }
 
 
@@ -43,7 +50,9 @@ def _slices() -> bytes:
         return f([0.2, 0.15, p["width"], 0.28, p["layers"] / 8, 1 + 0.25 * log10(p["rate"])])
 
     found = minimize(loss, space, n_calls=CALLS["optimize"], seed=0)
-    return plots.slices(found)._repr_png_()
+    figure = plots.slices(found)
+    figure.set_size_inches(WIDTH, 2.3)
+    return figure._repr_png_()
 
 
 def _benchmarks() -> bytes:
@@ -70,8 +79,31 @@ def _returns() -> bytes:
     return figure._repr_png_()
 
 
-def _axes(height: float) -> tuple[NotebookFigure, Any]:
-    figure = NotebookFigure(figsize=(8.0, height), dpi=100, facecolor="white")
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+def _kernel() -> bytes:
+    """The kernel of the page on own kernels, and draws with it, by its hyper-parameter."""
+    text = (DOCS / "own-kernel.md").read_text(encoding="utf-8")
+    module = ModuleType("my_kernels")
+    sys.modules[module.__name__] = module  # where dataclasses look for it
+    exec(text.split("<!-- file: my_kernels.py -->\n```python\n")[1].split("```")[0], vars(module))
+    figure, (profile, draws) = _axes(2.4, 2)
+    x = np.linspace(0.0, 1.0, 200)[:, None]
+    for alpha, color in ((0.1, VERMILION), (1.0, BLUE), (10.0, GREY)):
+        covariance = module.RationalQuadratic(0.2, alpha=alpha)(x)
+        values, vectors = np.linalg.eigh(covariance)
+        white = np.random.default_rng(3).standard_normal(200)
+        draw = vectors @ (np.sqrt(np.maximum(values, 0.0)) * (vectors.T @ white))
+        profile.plot(x, covariance[0], color=color, label=f"alpha = {alpha:g}")
+        draws.plot(x, draw, color=color)
+    profile.set(xlabel="distance", title="covariance")
+    draws.set(xlabel="x", title="a draw with each")
+    above: Any = {"loc": "outside upper center", "ncols": 3, "frameon": False}
+    figure.legend(*profile.get_legend_handles_labels(), **above)
+    return figure._repr_png_()
+
+
+def _axes(height: float, columns: int = 1) -> tuple[NotebookFigure, Any]:
+    figure = NotebookFigure(figsize=(WIDTH, height), dpi=100, facecolor="white")
+    found = figure.subplots(1, columns)
+    for axes in np.atleast_1d(found):
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure, found
