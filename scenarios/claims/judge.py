@@ -83,14 +83,7 @@ def judge(claim: Claim, reading: Reading | None = None, evidence: Loader = load)
     new = [j for j, old in zip(judged, claim.check, strict=True) if j.check is not old]
     if reading is not None and not any(part.units for j in new for part in j.parts):
         return None
-    counted = [j for j in judged if not j.check.reported and not j.check.only_limits]
-    outcomes = Counter(outcome for j in counted for outcome in j.outcomes)
-    paper, outcome = claim.id.partition("/")[0], UNDECIDED
-    if outcomes:
-        outcome = _one(outcomes, claim.rule) if claim.rule else by_paper(paper, outcomes)
-    limited = any(FAILS in j.outcomes for j in judged if j.check.only_limits)
-    outcome = PART if limited and outcome == HOLDS else outcome
-    return Verdict(VERDICTS[OUTCOMES.index(outcome)], judged)
+    return Verdict(combined(claim, judged, claim.id.partition("/")[0]), judged)
 
 
 def not_run(reading: Reading, claim: Claim, evidence: Loader = load) -> list[str]:
@@ -239,6 +232,16 @@ def _computed(check: Check) -> Iterator[CheckPart]:
 
 
 # -- How parts combine ----------------------------------------------------------------------------
+
+
+def combined(claim: Claim, judged: Sequence[Judged], paper: str) -> str:
+    """The verdict on a claim from its checks, by its own rule or else by that of a paper."""
+    counted = [j for j in judged if not j.check.reported and not j.check.only_limits]
+    outcomes, outcome = Counter(outcome for j in counted for outcome in j.outcomes), UNDECIDED
+    if outcomes:
+        outcome = _one(outcomes, claim.rule) if claim.rule else by_paper(paper, outcomes)
+    limited = any(FAILS in j.outcomes for j in judged if j.check.only_limits)
+    return VERDICTS[OUTCOMES.index(PART if limited and outcome == HOLDS else outcome)]
 
 
 def _one(found: Counter[str], rule: Rule) -> str:

@@ -224,6 +224,15 @@ def made(yardstick, numbers, **settings):
     return check, CheckPart("a against b", "holds", numbers, 4)
 
 
+def test_the_verdicts_by_the_rule_of_one_paper_contain_its_own(papers):
+    own, *by_rule = papers.other_rules()
+    assert {sum(row[1:5]) for row in [own, *by_rule]} == {sum(own[1:5])}
+    for group in registry.PAPERS:
+        (row,) = [row for row in by_rule if group in row[0]]
+        others = sum(papers.counts(each)[0] for each in registry.PAPERS if each not in row[0])
+        assert row[5] <= others  # the claims of its own papers keep their verdicts
+
+
 def test_a_small_plot_shows_the_interval_and_the_limits_of_its_check(papers):
     check, part = made("level", {"ratio": 1.2, "low": 0.9, "high": 1.6})
     assert papers.span(check, part) == (0.9, 1.2, 1.6)

@@ -42,6 +42,24 @@ def counts(group: str) -> list[int]:
     return [len(found), *(of[v] for v in VERDICTS), steady]
 
 
+def other_rules() -> list[list[str | int]]:
+    """The verdicts on all claims of the papers if the rule of one paper judged them.
+
+    One row per rule: whose it is, how many claims have each verdict, and how many another one.
+    """
+    found = [each for group in registry.PAPERS for each in verdicts(group)]
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for group in registry.PAPERS:
+        by_it = tuple(judge.combined(claim, main.checks, group) for claim, main, _ in found)
+        rows.setdefault(by_it, []).append(group)
+    own = [main.verdict for _, main, _ in found]
+    lines = [["that of each paper", *map(own.count, VERDICTS), 0]]
+    for by_it, groups in rows.items():
+        other = sum(a != b for a, b in zip(by_it, own, strict=True))
+        lines.append([f"that of {' and '.join(groups)}", *map(by_it.count, VERDICTS), other])
+    return lines
+
+
 def with_table(text: str) -> str:
     """The README with the present counts of the five papers."""
     rows = [[f"[{g}](docs/papers/{g}.md)", *counts(g)] for g in registry.PAPERS]
@@ -50,7 +68,9 @@ def with_table(text: str) -> str:
 
 def overview() -> str:
     """The generated part of docs/claims.md: counts with a bar for each paper, and all claims."""
-    return made.get_template("claims.md").render(head=HEAD, groups=registry.GROUPS)
+    return made.get_template("claims.md").render(
+        head=HEAD, groups=registry.GROUPS, verdicts_by_rule=other_rules()
+    )
 
 
 def page(group: str, frame: str) -> str:
