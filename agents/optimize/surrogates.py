@@ -80,19 +80,19 @@ class Surrogates:
     def tell(self, records: Sequence[Record], when: float | None, counts: bool) -> None:
         """Observe values now, which may count as a round, or one at a later time."""
         log = self._log
-        if when is not None:
-            (record,) = records
-            self.in_space.tell_after(when - log.now, record, log.reward(record))
-        elif new := [record for record in records if not self.noise.is_known(record)]:
+        if new := self._pooled([r for r in records if not self.noise.is_known(r)]):
             rewards = [log.reward(record) for record in new]
-            self.in_space.tell(self._pooled(new), rewards, counts=counts)
+            if when is None:
+                self.in_space.tell(new, rewards, counts=counts)
+            else:
+                self.in_space.tell_after(when - log.now, new[0], rewards[0])
         for record in records:
             log.told_at(record.id, when, counts=counts)
         self.slacks.tell(records)
 
     def _pooled(self, new: Sequence[Record]) -> Sequence[Record]:
         """New records with their noise as the agent learns it; that of earlier ones changes too."""
-        if self._replicates is None:
+        if self._replicates is None or not new:
             return new
         told = (record for record, _, _ in self._log.observed())
         before = [r for r in told if r is not None and not self.noise.is_known(r)]

@@ -304,3 +304,15 @@ def test_a_campaign_of_replicates_learns_the_pooled_noise(tmp_path):
 def test_wrong_replicates_are_refused(noise):
     with pytest.raises(InvalidInput, match="replicates"):
         agents.minimize(lambda x: (x[0], 0.1), [(0.0, 1.0)], n_calls=3, noise=noise)
+
+
+@pytest.mark.parametrize("noise", [None, {"replicates": 3}])
+def test_time_stamps_change_nothing_where_data_do_not_age(noise):
+    found = []
+    for timed in (False, True):
+        campaign = Campaign({"x": (0.0, 1.0)}, seed=0, n_initial=4, noise=noise)
+        for i, x in enumerate((0.1, 0.5, 0.9, 0.3, 0.5, 0.7)):  # 0.5 again, with the same value
+            own = {} if noise is None else {"noise": 0.1 + 0.05 * (i % 3)}
+            campaign.observe([x], np.sin(6.0 * x), **own, **({"time": i + 1.0} if timed else {}))
+        found.append(campaign.predict([[0.2], [0.6]]))
+    np.testing.assert_array_equal(*found)
