@@ -1,9 +1,9 @@
 """What hyperparameters an agent learns from its rewards, and when."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from gpbandits_env.arrays import Settings, flag, listed, positive, whole
+from gpbandits_env.arrays import Settings, flag, listed, mapping, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.learning import PRIORS
 
@@ -109,9 +109,7 @@ def learning_for(
         spec = {}
     elif isinstance(spec, Sequence) and not isinstance(spec, str):
         spec = {"what": tuple(spec)}
-    if not isinstance(spec, Mapping):
-        raise InvalidInput(f"learn must be a dict, a list of names or true, got {shown(spec)}")
     known = [field.name for field in fields(Learning) if field.name != "standardize"]
-    for name in spec:
+    for name in mapping(spec, "learn", "a dict, a list of names or true"):
         one_of(name, known, "field of the setting 'learn'")
     return Learning(**{**spec, "standardize": standardize})
