@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -59,6 +59,20 @@ class Record:
     noise: float | None = None
 
 
+class Told(NamedTuple):
+    """A value that the agent observed, or time that passed.
+
+    Args:
+        id: that of its record; None if only time passed.
+        elapsed: the time that passed before.
+        pace: the time that its round took afterwards; None if no round was counted.
+    """
+
+    id: int | None
+    elapsed: float
+    pace: float | None = None
+
+
 class CampaignLog:
     """The evaluations of a campaign. It checks what is reported, and knows no agent.
 
@@ -72,8 +86,7 @@ class CampaignLog:
         bounds: as given.
         records: all evaluations; the index is the id.
         now: the present time.
-        told: the ids of the values in the order in which the agent observed them, each with the
-            time that passed before (None: one round passed after it). Without an id, time passed.
+        told: what the agent observed, in order.
     """
 
     def __init__(self, space: Space, maximize: bool, bounds: Mapping[str, float]) -> None:
@@ -82,7 +95,7 @@ class CampaignLog:
         self.records: list[Record] = []
         self._at: dict[str, list[int]] = {}
         self.now = 0.0
-        self.told: list[tuple[int | None, float | None]] = []
+        self.told: list[Told] = []
 
     def of(self, status: RecordStatus) -> list[Record]:
         """The records with a status."""
@@ -175,15 +188,11 @@ class CampaignLog:
             )
         return when
 
-    def told_at(self, id: int | None, when: float | None, *, counts: bool = False) -> None:
-        """A value was observed, if an id is given, at the time ``when``.
-
-        Without a time it is now; if it counts, one round passes after it.
-        """
-        counts = counts and when is None
+    def told_at(self, id: int | None, when: float | None, pace: float | None = None) -> None:
+        """A value was observed, if an id is given, at a time, by default now; see `Told`."""
         when = self.now if when is None else when
-        self.told.append((id, None if counts else when - self.now))
-        self.now = when + 1.0 if counts else when
+        self.told.append(Told(id, when - self.now, pace))
+        self.now = when + (pace or 0.0)
         if id is not None:
             self.put(replace(self.records[id], time=self.now))
 
@@ -192,19 +201,19 @@ class CampaignLog:
         old = self.records[record.id]
         self.put(record)
         if old.status == "failed" and record.status == "done":
-            self.told.append((record.id, 0.0))
+            self.told.append(Told(record.id, 0.0))
         elif record.status == "failed":  # its time passed all the same
             self.told = [
-                (None, 1.0 if elapsed is None else elapsed) if of == record.id else (of, elapsed)
-                for of, elapsed in self.told
+                Told(None, one.elapsed + (one.pace or 0.0)) if one.id == record.id else one
+                for one in self.told
             ]
 
-    def observed(self) -> list[tuple[Record | None, float, float | None]]:
-        """What the agent observed, in order; see `SpaceAgent.learn_anew`."""
-        found: list[tuple[Record | None, float, float | None]] = []
-        for id, elapsed in self.told:
-            record = None if id is None else self.records[id]
-            found.append((record, 0.0 if record is None else self.reward(record), elapsed))
+    def observed(self) -> list[tuple[Record | None, float, Told]]:
+        """What the agent observed, in order, each with its record and reward."""
+        found: list[tuple[Record | None, float, Told]] = []
+        for one in self.told:
+            record = None if one.id is None else self.records[one.id]
+            found.append((record, 0.0 if record is None else self.reward(record), one))
         return found
 
     @property
@@ -280,10 +289,10 @@ class CampaignLog:
             for index, fields in enumerate(listed(state["records"], "records"))
         ]
         told = []
-        for id, elapsed in listed(state["told"], "told"):
+        for id, elapsed, pace in listed(state["told"], "told"):
             of = None if id is None else whole(id, "id", 0, len(records) - 1)
-            passed = None if elapsed is None else positive(elapsed, "elapsed", zero=True)
-            told.append((of, passed))
+            pace = None if pace is None else positive(pace, "pace", zero=True)
+            told.append(Told(of, positive(elapsed, "elapsed", zero=True), pace))
         self.now, self.records, self.told = now, [], told
         self._at.clear()
         for record in records:

@@ -7,7 +7,7 @@ import numpy as np
 from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.records import Record
+from gpbandits_env.agents.optimize.records import Record, Told
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, Plain, Points, State, leading, whole
 from gpbandits_env.errors import InvalidInput
@@ -125,44 +125,34 @@ class SpaceAgent:
         return self.space.params(agent.action_map.actions(point)[0]) | dict(context)
 
     def tell(
-        self, records: Sequence[Record], rewards: Sequence[float], *, counts: bool = False
+        self, records: Sequence[Record], rewards: Sequence[float], pace: float | None = None
     ) -> None:
-        """Observe rewards together: prior data, or if they count, those of a round."""
-        learn = self.agent.tell if counts else self.agent.prior_data
+        """Observe rewards together: as prior data, or as a round that takes a time."""
+        agent, actions = self.agent, self._actions(records)
         noise_var = [np.nan if r.noise is None else r.noise**2 for r in records]
         told = {} if np.isnan(noise_var).all() else {"noise_var": noise_var}
-        learn(self._actions(records), rewards, **told)
+        if pace is None:
+            agent.prior_data(actions, rewards, **told)
+            return
+        agent.pace = pace
+        try:
+            agent.tell(actions, rewards, **told)
+        finally:
+            agent.pace = 1.0
 
-    def learn_anew(self, told: Sequence[tuple[Record | None, float, float | None]]) -> None:
-        """Forget all data, and observe these; the number of rounds stays.
-
-        Args:
-            told: in order, each a record, its reward, and the time that passed before it: 0 for
-                prior data, None for one round after it. Without a record, only time passes.
-        """
+    def learn_anew(self, told: Sequence[tuple[Record | None, float, Told]]) -> None:
+        """Forget all data, and observe these; the number of rounds stays."""
         agent, rounds = self.agent, self.agent.round
         agent.reset()
         if not agent.forgets:
             if known := [(record, reward) for record, reward, _ in told if record is not None]:
                 self.tell([record for record, _ in known], [reward for _, reward in known])
         else:
-            for record, reward, elapsed in told:
-                if record is None:
-                    self.wait(elapsed or 0.0)
-                elif elapsed:
-                    self.tell_after(elapsed, record, reward)
-                else:
-                    self.tell([record], [reward], counts=elapsed is None)
+            for record, reward, one in told:
+                self.wait(one.elapsed)
+                if record is not None:
+                    self.tell([record], [reward], one.pace)
         agent.round = rounds
-
-    def tell_after(self, elapsed: float, record: Record, reward: float) -> None:
-        """Observe a reward after some time; the round itself takes no time."""
-        self.wait(elapsed)
-        self.agent.pace = 0.0
-        try:
-            self.tell([record], [reward], counts=True)
-        finally:
-            self.agent.pace = 1.0
 
     def wait(self, elapsed: float) -> None:
         """Let time pass; see `GPAgent.wait`."""

@@ -78,21 +78,19 @@ class Surrogates:
         )
 
     def tell(self, records: Sequence[Record], when: float | None, counts: bool) -> None:
-        """Observe values now, which may count as a round, or one at a later time."""
-        log = self._log
-        if new := self._pooled([r for r in records if not self.noise.is_known(r)]):
-            rewards = [log.reward(record) for record in new]
-            if when is None:
-                self.in_space.tell(new, rewards, counts=counts)
-            else:
-                self.in_space.tell_after(when - log.now, new[0], rewards[0])
+        """Observe values now, which may count as a round, or at a later time, which do."""
+        log, new = self._log, [record for record in records if not self.noise.is_known(record)]
+        pace = 0.0 if when is not None else 1.0 if counts else None
+        self.in_space.wait(0.0 if when is None else when - log.now)
+        if new:
+            self.in_space.tell(self._pooled(new), [log.reward(record) for record in new], pace)
         for record in records:
-            log.told_at(record.id, when, counts=counts)
+            log.told_at(record.id, when, pace)
         self.slacks.tell(records)
 
     def _pooled(self, new: Sequence[Record]) -> Sequence[Record]:
         """New records with their noise as the agent learns it; that of earlier ones changes too."""
-        if self._replicates is None or not new:
+        if self._replicates is None:
             return new
         told = (record for record, _, _ in self._log.observed())
         before = [r for r in told if r is not None and not self.noise.is_known(r)]
@@ -108,8 +106,8 @@ class Surrogates:
         if self._replicates is not None:
             sds = pooled([r.noise if r else None for r, _, _ in learned], self._replicates)
             learned = [
-                (r and replace(r, noise=sd), reward, elapsed)
-                for (r, reward, elapsed), sd in zip(learned, sds, strict=True)
+                (r and replace(r, noise=sd), reward, one)
+                for (r, reward, one), sd in zip(learned, sds, strict=True)
             ]
         self.in_space.learn_anew(learned)
         self.slacks.learn_anew([record for record, _, _ in told if record is not None])

@@ -423,3 +423,22 @@ def test_tiny_values_are_learned(dimension, size):
     assert mean == pytest.approx([0.0, 2.0, 1.0, 3.0], abs=0.2)
     assert importance == pytest.approx(learned(1.0)[1], abs=0.1)
     assert importance["x1"] > importance["x0"] > 0
+
+
+@pytest.mark.parametrize(
+    "forgets", [{}, {"window": 4}, {"reset_every": 3}, {"epsilon": 0.1}], ids=str
+)
+def test_the_same_value_again_corrects_nothing_whatever_the_time_stamps(forgets):
+    model = {"kernel": Matern52(0.3), "noise_var": 0.01, "standardize": False}
+    campaign = Campaign({"x": (0.0, 1.0)}, "gp-ucb", seed=0, n_initial=99, **model, **forgets)
+    campaign.observe([0.9], 0.5)
+    for time in (None, 4.0, 4.0, None, 9.5):  # several values of one time, and rounds between
+        (asked,) = campaign.ask(time=time)
+        campaign.tell(asked, np.sin(6.0 * asked.params["x"]), time=time)
+    campaign.observe([0.2], 0.1, time=campaign.now)
+    campaign.fail(campaign.ask()[0])
+    points = [[0.1], [0.4], [0.8]]
+    before, now = campaign.predict(points), campaign.now
+    campaign.correct(3, campaign.records[3].value)
+    np.testing.assert_allclose(campaign.predict(points), before, atol=1e-9)
+    assert campaign.now == now
