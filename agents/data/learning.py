@@ -109,7 +109,8 @@ def learning_for(
         spec = {}
     elif isinstance(spec, Sequence) and not isinstance(spec, str):
         spec = {"what": tuple(spec)}
+    given = mapping(spec, "learn", "a dict, a list of names or true")
     known = [field.name for field in fields(Learning) if field.name != "standardize"]
-    for name in mapping(spec, "learn", "a dict, a list of names or true"):
+    for name in given:
         one_of(name, known, "field of the setting 'learn'")
-    return Learning(**{**spec, "standardize": standardize})
+    return Learning(**{**given, "standardize": standardize})
