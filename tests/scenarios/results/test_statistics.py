@@ -176,6 +176,16 @@ def test_critical_differences_agree_with_an_independent_computation():
     }
 
 
+def test_pairs_are_not_tested_if_friedmans_test_does_not_reject():
+    """The first agent is far better in 12 problems and hardly worse in 6."""
+    far = np.concatenate([np.arange(7.0, 19.0), -np.arange(1.0, 7.0)])
+    table = np.stack([np.zeros(18), far, np.tile([-20.0, 20.0], 9)])
+    assert 3 * stats.wilcoxon(far).pvalue < 0.05 < stats.friedmanchisquare(*table).pvalue
+    found = ranking(list("abc"), [str(i) for i in range(18)], table)
+    assert set(found.p.values()) == {1.0}
+    assert found.groups == (found.agents,)
+
+
 def test_ranks_of_too_few_are_not_tested():
     assert ranking(["a", "b"], ["x", "y"], np.ones((2, 2))) is None
     assert ranking(["a", "b", "c"], ["x"], np.ones((3, 1))) is None

@@ -183,6 +183,14 @@ def test_trials_are_paired_by_their_number():
     }
     p = {t.b: t.effect for t in card(short, "mine", resamples=20).tests}
     assert p["good"] == {t.b: t.effect for t in card(cut, "mine", resamples=20).tests}["good"]
+    # A regret that is larger by a thousandth in every trial: instances differ by far more.
+    close = {
+        ("close", id): replace(row, agent="close", regret=1.001 * row.regret)
+        for (agent, id), row in field.items()
+        if agent == "mine"
+    }
+    (against,) = (t for t in card(field | close, "mine", resamples=20).tests if t.b == "close")
+    assert against.effect == pytest.approx(1.0)
 
 
 def test_rows_of_other_problems_are_refused(field):

@@ -252,7 +252,7 @@ def test_an_agent_that_knows_the_public_instances_is_exposed(module, tmp_path):
     found = exposed(public, fresh)
     assert found.p < 0.01
     assert found.public > found.new
-    assert "it fits the public instances" in str(found)
+    assert "worse than chance explains: it fits the public instances" in str(found)
     honest = played("gp-ucb", tmp_path / "c", trials=10)
     fresh = played("gp-ucb", tmp_path / "d", trials=10, seed=2027, rivals=rivals)
     assert "no sign" in str(exposed(honest, fresh))
