@@ -138,16 +138,15 @@ class CampaignLog:
         own = None if noise is None else number(noise, "noise", finite=False)
         if own is not None:
             own = None if np.isnan(own) else positive(own, "noise", zero=True)
-        record = replace(record, constraints={}, noise=None)
         found = measured(value, worst=-self.sign * np.inf)
-        if not np.isnan(found):
-            limits = self._limits(constraints)
-            if limits is not None:
-                return replace(record, status="done", value=found, constraints=limits, noise=own)
-            return replace(record, status="failed", reason="the value of a constraint was NaN")
-        missing = np.ma.is_masked(value) or np.isnan(value)
-        reason = "the value was NaN" if missing else "the value was infinite"
-        return replace(record, status="failed", reason=reason)
+        if np.isnan(found):
+            missing = np.ma.is_masked(value) or np.isnan(value)
+            reason = "the value was NaN" if missing else "the value was infinite"
+        elif (limits := self._limits(constraints)) is None:
+            reason = "the value of a constraint was NaN"
+        else:
+            return replace(record, status="done", value=found, constraints=limits, noise=own)
+        return replace(record, status="failed", constraints={}, noise=None, reason=reason)
 
     def _limits(self, given: Limits) -> dict[str, float] | None:
         """The checked values of all constraints; None if one is NaN: the evaluation failed."""

@@ -149,14 +149,14 @@ def fit(
 
     Source: Rasmussen & Williams (2006), Section 5.4.1; bogunovic2016, Appendix B and Section 5.2.
     """
-    series = isinstance(data, Sequence) and data and all(isinstance(s, Series) for s in data)
-    if not isinstance(data, Observations) and not series:
+    of_points = isinstance(data, Observations)
+    parts: Sequence[Any] = [data] if of_points else data if isinstance(data, Sequence) else ()
+    if not parts or not (of_points or all(isinstance(part, Series) for part in parts)):
         raise InvalidInput(
             "data must be Observations, or a list of one or more Series of the same arms, got "
             f"{type(data).__name__}"
         )
-    learn = listed(learn, "learn")
-    names = learnable(model.kernel, learn, model.temporal)
+    names = learnable(model.kernel, listed(learn, "learn"), model.temporal)
     if not names:
         raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")
     if ard is not False and priors is None and names & model.kernel.parameters().keys():
@@ -166,33 +166,30 @@ def fit(
         )
     positive(model.noise_var, "noise_var", zero=priors is not None and "noise_var" in names)
     below_one(model.epsilon)
-    parts: Sequence[Any] = [data] if isinstance(data, Observations) else data
-    if "epsilon" in names and (unit := usual_gap(part.times for part in parts)) > 2.0:
-        # The starts of epsilon suit times of which one unit passes from one to the next. (After
-        # rounding this may be a little above 1.)
-        given = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MOST_EPSILON))
-        scaled = [replace(part, times=part.times / unit) for part in parts]
-        rows = scaled[0] if isinstance(data, Observations) else scaled
-        again = fit(given, rows, learn=learn, priors=priors, ard=ard, starts=starts)
-        epsilon = epsilon_per(1.0 / unit, again.model.epsilon)
-        return replace(again, model=replace(again.model, epsilon=epsilon))
-    if isinstance(data, Observations):
-        model.kernel.check_points(data.points)
-        if priors and len(priors.inputs.low) != data.points.shape[1]:
-            raise InvalidInput(
-                f"points and the box of the priors must agree in dimension, got "
-                f"{data.points.shape[1]} and {len(priors.inputs.low)}"
-            )
-        groups = groups_of(ard, model.kernel, names, data.points.shape[1])
-        return _ObservationFit(model, data, names, priors).run(groups, whole(starts, "starts", 0))
-    if priors is None and ard is False and model.temporal is not None:
+    # The starts of epsilon suit times of which one unit passes from one to the next.
+    unit = usual_gap(part.times for part in parts) if "epsilon" in names else 1.0
+    if rescaled := unit > 2.0:
+        model = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MOST_EPSILON))
+        parts = [replace(part, times=part.times / unit) for part in parts]
+    if of_points:
+        found = _ObservationFit(model, parts[0], names, priors).run(ard, starts)
+    elif priors is not None or ard is not False:
+        raise InvalidInput("series allow no priors and no ard: leave them out")
+    else:
+        found = _fit_series(model, parts, names)
+    if rescaled:
+        epsilon = epsilon_per(1.0 / unit, found.model.epsilon)
+        found = replace(found, model=replace(found.model, epsilon=epsilon))
+    return found
+
+
+def _fit_series(model: Model, data: Sequence[Series], names: frozenset[str]) -> Fitted:
+    if model.temporal is not None:
         search = TimeFit(model, data, names)
         moving, value = search.best()
         return Fitted(moving, value, (value,), search.evaluations)
-    if priors is not None or not names <= {"epsilon", "noise_var"}:
-        raise InvalidInput(
-            "series allow only epsilon or temporal, and noise_var, to be learned, without priors"
-        )
+    if not names <= {"epsilon", "noise_var"}:
+        raise InvalidInput("series allow only epsilon or temporal, and noise_var, to be learned")
     start, free = model.noise_var, "noise_var" in names
     noise = LearnedParameter("noise_var", start, free, unit=start)
     likelihood = SeriesLikelihood(model, data)
@@ -236,6 +233,13 @@ class _ObservationFit:
         self, model: Model, data: Observations, names: frozenset[str], priors: HyperPriors | None
     ) -> None:
         self._model, self._data, self._names, self._priors = model, data, names, priors
+        model.kernel.check_points(data.points)
+        dim = data.points.shape[1]
+        if priors and len(priors.inputs.low) != dim:
+            raise InvalidInput(
+                "points and the box of the priors must agree in dimension, got "
+                f"{dim} and {len(priors.inputs.low)}"
+            )
         self._mean = mean = None if "mean" in names else one_mean(model)
         outputs = OutputScaling.of(data.rewards, mean) if priors else OutputScaling(mean or 0.0)
         noise = model.noise_var / outputs.var
@@ -243,14 +247,15 @@ class _ObservationFit:
             noise = priors.noise_var.median
         self._outputs, self._noise = outputs, noise
 
-    def run(self, groups: IntArray | None, starts: int) -> Fitted:
-        """The learned model, in the units of the data; ``groups`` are those of `fit`."""
+    def run(self, ard: bool | Sequence[int], starts: int) -> Fitted:
+        """The learned model, in the units of the data; the arguments are those of `fit`."""
         model, names, outputs, kernel = self._model, self._names, self._outputs, self._model.kernel
+        dim, starts = self._data.points.shape[1], whole(starts, "starts", 0)
+        groups = groups_of(ard, kernel, names, dim)
         if self._priors and _by_scales(kernel, names):
             found, kernel = self._radial(kernel, self._priors, groups, starts)
         else:
             found, kernel = self._any_kernel(kernel, names, starts)
-            dim = self._data.points.shape[1]
             apart = None if groups is None else by_coordinate(kernel, names, dim)
             if self._priors and apart:
                 # The isotropic kernel is the start, and the result if nothing is more likely.

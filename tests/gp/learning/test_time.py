@@ -128,7 +128,7 @@ def test_bad_searches_are_refused():
         fit(model, data, learn=["temporal.epsilo"])
     with pytest.raises(InvalidInput, match="noise_var"):
         fit(Model(MODEL.kernel, 0.0, temporal=MarkovTime(0.1)), data, learn=["temporal"])
-    with pytest.raises(InvalidInput, match="series allow only"):
+    with pytest.raises(InvalidInput, match="series allow no priors and no ard"):
         fit(model, data, learn=["temporal"], ard=True)
     with pytest.raises(InvalidInput, match="series say nothing about mean"):
         fit(model, data, learn=["temporal", "mean"])
