@@ -73,7 +73,7 @@ class GPAgent(Agent):
         given, sd = (model, self.data, keep, mapped), problem.reward_sd
         self.refit = Refit(parts.learn, *given, sd) if isinstance(parts.learn, Learning) else None
         self.compression = compression_for(parts.compress, problem)
-        self.conditioned = Conditioned(self.data, keep, mapped, self._prior, self.refit or model)
+        self.conditioned = Conditioned(self.data, keep, mapped, self._prior, model, self.refit)
         self.search = parts.search_for(problem, mapped, rng, keep)
         self.rule = parts.rule_for(acquisition, problem, mapped.inner, self.search)
         self.batch = parts.batch_for(self.rule, problem)
@@ -115,7 +115,7 @@ class GPAgent(Agent):
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""
         now, pending = self.conditioned, self._pending_points() if self.pending else ()
-        m, t, best = self.problem.batch_size, self.round + 1, now.best_given
+        m, t, best = self.problem.batch_size, self.round + 1, now.best_received
         return Round(now.posterior, self.search, self.rule, self.rng, m, t, best, pending)
 
     def acquisition(self) -> Acquisition:

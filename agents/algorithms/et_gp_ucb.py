@@ -55,7 +55,7 @@ class EventTrigger(Since):
         rho = 2.0 * math.log(2.0 * (math.pi * since) ** 2 / (6.0 * self.delta))
         mean, var = before.posterior.moments(seen.points[mine])
         bound = math.sqrt(rho) * (np.sqrt(var) + math.sqrt(before.posterior.noise_var))
-        event = bool(np.any(np.abs(before.given(seen.rewards)[mine] - mean) > bound))
+        event = bool(np.any(np.abs(before.received(seen.rewards)[mine] - mean) > bound))
         if event or since >= self.longest:
             self.start, self.events = float(now), self.events + event
 

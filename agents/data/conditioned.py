@@ -36,17 +36,18 @@ class Conditioned:
         keep: which of them count.
         mapped: the map from the points of the data to those of the posterior.
         make: makes the posterior of a model, without data.
-        given: the model, or what fits it to the data.
+        model: the model, before any fit.
+        refit: what fits it to the data, if it is fitted.
 
     Attributes:
         data: as given.
         posterior: the posterior at the present time.
-        model: the model.
+        model: the model in use.
         winsorize: the map of rewards before the posterior receives them; None for the identity.
         ages: whether data age with time.
         first_round: the earliest round that counts; infinite without any.
         best_reward: the largest reward that counts; -inf without any.
-        best_given: the same reward as the posterior received it.
+        best_received: the same reward as the posterior received it.
     """
 
     def __init__(
@@ -55,17 +56,18 @@ class Conditioned:
         keep: Keep,
         mapped: ActionMap,
         make: Callable[[Model], Posterior],
-        given: Model | Refit,
+        model: Model,
+        refit: Refit | None = None,
     ) -> None:
         self.data, self._keep, self._mapped, self._make = data, keep, mapped, make
-        self._given, self._refit = given, given if isinstance(given, Refit) else None
+        self._first, self._refit = model, refit
         self.reset()
 
     def reset(self) -> None:
         """Return to the prior of the model, without data."""
-        of = self._given
-        self.model = of.model if isinstance(of, Refit) else of
-        self.winsorize = of.winsorizer if isinstance(of, Refit) else None
+        refit = self._refit
+        self.model = self._first if refit is None else refit.model
+        self.winsorize = None if refit is None else refit.winsorizer
         self.posterior = self._make(self.model)
         self._begin()
 
@@ -73,13 +75,13 @@ class Conditioned:
         """Hold no row; the posterior is at its prior."""
         self._held, self._now, self._edits = 0, START, self.data.edits
         self._mask = np.zeros(0, dtype=np.bool_)  # which of the first rows, if `Keep` masks rows
-        self.first_round, self.best_reward, self.best_given = math.inf, -math.inf, -math.inf
+        self.first_round, self.best_reward, self.best_received = math.inf, -math.inf, -math.inf
         # The calls since the last start from the prior: after how many rows it passed to a time.
         # The rows before the first time were learned together, later ones as they had arrived.
         self._passed: list[tuple[int, float]] = [(0, START)]
         self.ages = self.model.epsilon > 0.0 or self.posterior.ages
 
-    def given(self, rewards: Array) -> Array:
+    def received(self, rewards: Array) -> Array:
         """The rewards as the posterior receives them."""
         return rewards if self.winsorize is None else self.winsorize(rewards)
 
@@ -173,7 +175,7 @@ class Conditioned:
         rounds, rewards = self.data.rounds[rows], self.data.rewards[rows]
         self.first_round = float(rounds.min(initial=math.inf))
         self.best_reward = float(rewards.max(initial=-math.inf))
-        self.best_given = float(self.given(rewards).max(initial=-math.inf))
+        self.best_received = float(self.received(rewards).max(initial=-math.inf))
 
     def _learn_by_time(self, rows: NDArray[np.intp], time: float) -> None:
         """Learn rows in one call for each time, oldest first, and let time pass until the last."""
@@ -189,7 +191,7 @@ class Conditioned:
     ) -> None:
         """Learn rows in parts, with the time after each; in a box by one factorization."""
         points = self._mapped.coordinates(self.data.points[rows])
-        given = self.given(self.data.rewards[rows])
+        given = self.received(self.data.rewards[rows])
         parts = zip(pairwise([*starts, len(given)]), passed, strict=True)
         self.posterior.replay(
             ((points[start:end], given[start:end], dt) for (start, end), dt in parts),
@@ -209,7 +211,7 @@ class Conditioned:
         if round_ < self.first_round:
             self.first_round = round_
         if (best := max(rewards.tolist())) > self.best_reward:
-            self.best_reward, self.best_given = best, max(given.tolist())
+            self.best_reward, self.best_received = best, max(given.tolist())
 
     def _pass(self, time: float) -> None:
         """Let time pass until then."""

@@ -29,7 +29,7 @@ def test_a_reward_outside_its_bound_is_an_event_unless_it_is_late(first_round, s
             each_round=np.array([5.0, 5.0, 4.0]), round=5, points=np.ones(3), rewards=given
         ),
         SimpleNamespace(
-            first_round=first_round, posterior=POSTERIOR, given=lambda rewards: rewards
+            first_round=first_round, posterior=POSTERIOR, received=lambda rewards: rewards
         ),
     )
     assert trigger.events == beyond

@@ -20,7 +20,7 @@ def expected(agent, arms, rewards, epsilon=0.0):
     """The posterior mean of an agent's model, given one reward per round as the agent sees it."""
     model = agent.refit.model
     posterior = posterior_on(ARMS, model.kernel, model.noise_var, model.prior_mean)
-    for arm, reward in zip(arms, agent.conditioned.given(np.array(rewards)), strict=True):
+    for arm, reward in zip(arms, agent.conditioned.received(np.array(rewards)), strict=True):
         posterior.condition([arm], [reward])
         posterior.advance(epsilon)
     return posterior.mean
@@ -40,7 +40,7 @@ def test_outliers_are_drawn_in_whatever_is_forgotten(name, settings, rounds):
     for t, reward in enumerate(REWARDS):
         agent.tell([t % 10], [reward])
     arms = [t % 10 for t in range(len(REWARDS))]
-    assert agent.conditioned.given(np.array([50.0])) < 2.0
+    assert agent.conditioned.received(np.array([50.0])) < 2.0
     want = expected(agent, arms[-rounds:], REWARDS[-rounds:])
     assert agent.posterior.mean == pytest.approx(want, abs=1e-8)
 
@@ -69,7 +69,7 @@ def test_the_best_observed_reward_is_that_of_the_posterior():
     agent = agents.make("ei", PROBLEM, seed=0, learn=ROBUST, incumbent="observed")
     for t, reward in enumerate(REWARDS[:11]):
         agent.tell([t % 10], [reward])
-    assert agent.acquisition().level == agent.conditioned.given(np.array([50.0]))[0]
+    assert agent.acquisition().level == agent.conditioned.received(np.array([50.0]))[0]
 
 
 @pytest.mark.parametrize("name", ["dropout-ucb", "sre"])
@@ -82,9 +82,8 @@ def test_outliers_are_drawn_in_where_the_posterior_changes_its_coordinates(name)
         agent.tell(agent.ask(), [reward])
     assert name != "sre" or agent.posterior.size == 1
     now = agent.next_round()
-    assert (
-        now.best_reward == now.posterior.rewards.max() == agent.conditioned.given(np.array([50.0]))
-    )
+    received = agent.conditioned.received(np.array([50.0]))
+    assert now.best_reward == now.posterior.rewards.max() == received
     assert now.best_reward < 2.0
 
 
@@ -94,13 +93,13 @@ def test_the_best_reward_is_as_observed_and_as_the_posterior_received_it():
         agent.tell([t % 10], [reward])
     for _ in range(2):
         now = agent.conditioned
-        drawn_in = float(now.given(np.array([now.best_reward]))[0])
-        assert now.best_given == pytest.approx(drawn_in)
+        drawn_in = float(now.received(np.array([now.best_reward]))[0])
+        assert now.best_received == pytest.approx(drawn_in)
         assert drawn_in < 3.0
         state = agent.snapshot()
         agent.tell([1], [100.0])
         assert now.best_reward == 100.0
-        assert now.best_given == pytest.approx(now.given(np.array([100.0]))[0])
+        assert now.best_received == pytest.approx(now.received(np.array([100.0]))[0])
         agent = agents.make("ei", PROBLEM, seed=0, learn=ROBUST | {"every": 11, "first": 11})
         agent.restore(state)
         assert agent.conditioned.best_reward == 50.0
@@ -113,7 +112,7 @@ def test_no_outlier_is_drawn_in_after_a_reset_until_the_next_fit():
     agent.reset()
     assert (agent.learned, agent.round, agent.clock) == ([], 0, 0.0)
     agent.tell([3], [50.0])
-    assert agent.conditioned.best_given == 50.0
+    assert agent.conditioned.best_received == 50.0
 
 
 @pytest.mark.parametrize("name", ["gp-ucb", "et-gp-ucb"])

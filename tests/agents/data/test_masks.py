@@ -111,7 +111,7 @@ def test_the_posterior_is_that_of_the_rows_that_count(domain, settings, m):
         np.testing.assert_allclose(var, want[1], atol=1e-8)
         now = agent.conditioned
         best = data.rewards[counting].max(initial=-np.inf)
-        assert now.best_reward == now.best_given == best
+        assert now.best_reward == now.best_received == best
         assert now.first_round == data.rounds[counting].min(initial=np.inf)
     assert min(sizes) < 0.7
 
