@@ -22,12 +22,12 @@ class SpaceAgent:
     The posterior of an agent with an embedding is on a small box. Several points of that box may
     represent the same point of the space, and suggestions are rounded for integers and choices. A
     value is therefore observed at the point of the small box that the agent had chosen, which is
-    kept for each evaluation.
+    kept for each evaluation. (Data of an agent whose coordinates change are in the space itself.)
     """
 
     def __init__(self, space: Space, agent: GPAgent) -> None:
         self.space, self.agent = space, agent
-        self._elsewhere = agent.action_map.inner.domain != space.domain
+        self._elsewhere = agent.action_map.data_domain != space.domain
         self._points: dict[int, tuple[int, Points]] = {}
 
     def next(
@@ -185,7 +185,8 @@ class SpaceAgent:
         actions = unit
         if self.space.domain.finite:
             actions = np.array([self.space.nearest(one) for one in unit], dtype=np.int64)
-        mean, var = self.agent.posterior.moments(self.agent.action_map.points(actions))
+        mapped = self.agent.action_map
+        mean, var = self.agent.posterior.moments(mapped.coordinates(mapped.points(actions)))
         if self.agent.refit is None or self.agent.refit.winsorizer is None:
             return mean, var
         mean, slope = self.agent.refit.winsorizer.undone(mean)
@@ -219,7 +220,8 @@ class SpaceAgent:
     def _points_of(self, records: Sequence[Record]) -> Points:
         """The points of records in the posterior's domain, (n,) arms or (n, d) points; n >= 1."""
         actions = np.array([self.space.action(record.params) for record in records])
-        found = self.agent.action_map.points(self.agent.problem.domain.check(actions))
+        mapped = self.agent.action_map
+        found = mapped.coordinates(mapped.points(self.agent.problem.domain.check(actions)))
         for i, record in enumerate(records if self._elsewhere else ()):
             if (point := self._point(record)) is not None:
                 found[i] = point[0]

@@ -121,6 +121,25 @@ def test_a_correction_moves_no_point_of_an_embedding(name, tmp_path):
     assert campaign.ask()[0].params == resumed.ask()[0].params
 
 
+def test_what_is_told_late_is_learned_where_it_was_evaluated_though_coordinates_change():
+    campaign = Campaign([(0.0, 1.0)] * 4, "dropout-ucb", seed=0, d=2, n_initial=2)
+    for i in range(5):
+        first, second = campaign.ask(2)
+        campaign.tell(first, first.params["x0"])
+        campaign.ask()  # while one is pending
+        campaign.fail(second) if i == 3 else campaign.tell(second, second.params["x1"])
+    done = [record for record in campaign.records if record.status == "done"]
+    order = [campaign.records[told.id] for told in campaign._log.told]
+    points = np.array([list(record.params.values()) for record in order])
+    np.testing.assert_allclose(campaign.agent.data.points, points, atol=1e-12)
+    campaign.correct(done[2].id, 5.0)
+    np.testing.assert_allclose(campaign.agent.data.points, points, atol=1e-12)
+    active = campaign.agent.action_map.active
+    best = campaign.recommended
+    means = {campaign.predict(record.params)[0].item(): record.params for record in done}
+    assert [best[f"x{i}"] for i in active] == [means[max(means)][f"x{i}"] for i in active]
+
+
 @pytest.mark.parametrize("limited", [True, False])
 def test_in_place_of_a_known_corner_points_are_suggested_that_are_probably_feasible(limited):
     constraints = {"g": 0.0} if limited else None
