@@ -180,7 +180,8 @@ class Card(Displayed):
     def problem_rows(self) -> list[list[str]]:
         """The rows of the table of problems."""
         return [
-            [p.problem, f"{p.score:.3f}", f"{p.place} of {p.agents}", p.best] for p in self.problems
+            [p.problem, f"{round(p.score, 3) + 0.0:.3f}", f"{p.place} of {p.agents}", p.best]
+            for p in self.problems
         ]
 
 
