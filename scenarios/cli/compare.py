@@ -19,7 +19,7 @@ from gpbandits_env.scenarios.reporting.tables import aligned, booktabs, text
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.comparison import (
     REFERENCE,
-    Suite,
+    Comparison,
     agents_of,
     anytime,
     compare,
@@ -70,82 +70,82 @@ def compare_command(
       gpbandits compare results/ren2024-*.sqlite --metric simple_regret
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
-    suite = compare(gather(files, metric, agents), reference, baseline, seed=seed)
+    compared = compare(gather(files, metric, agents), reference, baseline, seed=seed)
     # Cumulative regret only grows; divided by the rounds it falls.
     falling = "average_regret" if metric == "cumulative_regret" else metric
     over = anytime(gather_curves(files, falling, agents), reference)
     if as_json:
-        plain = {"metric": metric, **suite.to_dict(), "anytime": asdict(over)}
+        plain = {"metric": metric, **compared.to_dict(), "anytime": asdict(over)}
         click.echo(json.dumps(plain, indent=2))
         return
     if latex:
-        click.echo(latex_table(suite, METRICS[metric].title))
+        click.echo(latex_table(compared, METRICS[metric].title))
         return
-    click.echo("\n".join(_text(suite, METRICS[metric].title)))
+    click.echo("\n".join(_text(compared, METRICS[metric].title)))
     if baseline:
-        click.echo(f"{suite.sentence(baseline)}.")
+        click.echo(f"{compared.sentence(baseline)}.")
     own = [file for file in files if not str(file).startswith(REFERENCE)]
     stem = out or (own[0].parent if own else Path()) / "comparison"
-    for file in write(figure(suite, agents_of(files), over), stem, reads=files):
+    for file in write(figure(compared, agents_of(files), over), stem, reads=files):
         click.echo(f"plot     {file}")
 
 
-def _text(suite: Suite, title: str) -> list[str]:
+def _text(compared: Comparison, title: str) -> list[str]:
     head = ["agent", "mean rank", "wins", "score (IQM, 95%)"]
-    rows = [[s.label, f"{s.rank:.2f}", str(s.wins), str(s.score)] for s in suite.agents]
-    labels = [s.label for s in suite.agents]
+    rows = [[s.label, f"{s.rank:.2f}", str(s.wins), str(s.score)] for s in compared.agents]
+    labels = [s.label for s in compared.agents]
     beats = [
-        [a, *("" if a == b else f"{suite.improvement[a, b].value:.2f}" for b in labels)]
+        [a, *("" if a == b else f"{compared.improvement[a, b].value:.2f}" for b in labels)]
         for a in labels
     ]
     means = [
         [name, *(f"{found[label][0]:.4g}" for label in labels)]
-        for name, found in suite.scenarios.items()
+        for name, found in compared.scenarios.items()
     ]
     return [
-        f"{counted(len(suite.scenarios), 'scenario')}, {title}; {suite.ends}",
+        f"{counted(len(compared.scenarios), 'scenario')}, {title}; {compared.ends}",
         "",
         *aligned([head, *rows]),
         "",
         "probability that the agent of the row beats the agent of the column",
         *aligned([["", *labels], *beats]),
         "",
-        *_tested(suite),
+        *_tested(compared),
         f"mean {title}",
         *aligned([["scenario", *labels], *means]),
         "",
-        *(f"note: {note}" for note in suite.notes),
+        *(f"note: {note}" for note in compared.notes),
     ]
 
 
-def _tested(suite: Suite) -> list[str]:
+def _tested(compared: Comparison) -> list[str]:
     """The tests of pairs of agents, as lines; none if there are none."""
     rows = [
         [f"{t.a} - {t.b}", f"{t.effect:+.3f}", f"{t.p:.2g}", t.better or "-", str(t.trials)]
-        for t in suite.tests
+        for t in compared.tests
     ]
     head = ["lower regret of", "effect", "p (Holm)", "better at 5%", "paired trials"]
     return [*aligned([head, *rows]), ""] if rows else []
 
 
-def latex_table(suite: Suite, title: str) -> str:
+def latex_table(compared: Comparison, title: str) -> str:
     """The comparison as a LaTeX table that needs the package booktabs."""
     losses = {
-        s.label: sum(t.better not in ("", s.label) for t in suite.tests if s.label in (t.a, t.b))
-        for s in suite.agents
+        s.label: sum(t.better not in ("", s.label) for t in compared.tests if s.label in (t.a, t.b))
+        for s in compared.agents
     }
-    wins = {s.label: sum(t.better == s.label for t in suite.tests) for s in suite.agents}
+    wins = {s.label: sum(t.better == s.label for t in compared.tests) for s in compared.agents}
     rows = [
         [
             *(s.label, f"{s.rank:.2f}", f"{s.score.value:.3f}"),
             *(f"[{s.score.low:.3f}, {s.score.high:.3f}]", str(wins[s.label]), str(losses[s.label])),
         ]
-        for s in suite.agents
+        for s in compared.agents
     ]
-    trials = max((t.trials for t in suite.tests), default=0)
+    trials = max((t.trials for t in compared.tests), default=0)
     caption = (
-        f"{counted(len(suite.scenarios), 'scenario')}, {title}: mean rank; interquartile mean of "
-        f"the scores with its 95% bootstrap interval ({suite.ends}); agents with "
+        f"{counted(len(compared.scenarios), 'scenario')}, {title}: mean rank; interquartile mean "
+        f"of the scores with its 95% bootstrap interval ({compared.ends}); agents with "
         "significantly higher and lower regret (stratified signed-rank test over "
         f"{trials} paired trials, Holm's adjustment, 5%). Computed with gpbandits-env."
     )

@@ -1,4 +1,4 @@
-"""A comparison over a suite as a picture: scores, performance profiles, and who beats whom."""
+"""A comparison over scenarios as a picture: scores, performance profiles, and who beats whom."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,7 +14,7 @@ from gpbandits_env.scenarios.reporting.style import (
     new_figure,
     share_legend,
 )
-from gpbandits_env.scenarios.results.comparison import Anytime, Suite
+from gpbandits_env.scenarios.results.comparison import Anytime, Comparison
 from gpbandits_env.scenarios.results.statistics import LIMITS
 
 if TYPE_CHECKING:
@@ -25,15 +25,15 @@ Styles: TypeAlias = Mapping[str, Settings]
 
 
 def figure(
-    suite: Suite, agents: Mapping[str, str] | None = None, over: Anytime | None = None
+    compared: Comparison, agents: Mapping[str, str] | None = None, over: Anytime | None = None
 ) -> "Figure":
     """The picture of a comparison as a Matplotlib figure.
 
     ``agents``, label -> agent, determines the colours (see `agents_of`); by default the labels do.
     ``over`` adds a row of panels: the scores before the last round, and runtime profiles.
     """
-    styles = line_styles(agents or {s.label: s.label for s in suite.agents})
-    height = max(3.6, 1.6 + 0.34 * len(suite.agents))
+    styles = line_styles(agents or {s.label: s.label for s in compared.agents})
+    height = max(3.6, 1.6 + 0.34 * len(compared.agents))
     heights = [height, 3.6] if over else [height]
     with new_figure(13.0, sum(heights)) as figure:
         grid = figure.add_gridspec(1 + (over is not None), 6, height_ratios=heights)
@@ -41,26 +41,26 @@ def figure(
         if over is not None:
             _anytime(figure.add_subplot(grid[1, :3]), over, styles)
             _runtime(figure.add_subplot(grid[1, 3:]), over, styles)
-        _scores(scores, suite, styles)
-        _profiles(profiles, suite, styles)
-        _improvement(wins, suite)
+        _scores(scores, compared, styles)
+        _profiles(profiles, compared, styles)
+        _improvement(wins, compared)
         share_legend(figure, 6)
     return figure
 
 
-def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:
-    for row, agent in enumerate(suite.agents):
+def _scores(axes: "Axes", compared: Comparison, styles: Styles) -> None:
+    for row, agent in enumerate(compared.agents):
         s, colour = agent.score, styles[agent.label]["color"]
         axes.plot([s.low, s.high], [row, row], color=colour, linewidth=6, alpha=0.35)
         axes.plot(s.value, row, marker="o", color=colour)
-    axes.set_yticks(range(len(suite.agents)), [s.label for s in suite.agents])
+    axes.set_yticks(range(len(compared.agents)), [s.label for s in compared.agents])
     axes.invert_yaxis()
     axes.set_title("interquartile mean of the scores")
-    axes.set_xlabel(suite.ends)
+    axes.set_xlabel(compared.ends)
 
 
-def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
-    shares = {agent.label: (agent.profile, *agent.band) for agent in suite.agents}
+def _profiles(axes: "Axes", compared: Comparison, styles: Styles) -> None:
+    shares = {agent.label: (agent.profile, *agent.band) for agent in compared.agents}
     about = {
         "title": "performance profile",
         "xlabel": "score",
@@ -83,12 +83,12 @@ def _runtime(axes: "Axes", over: Anytime, styles: Styles) -> None:
     draw_profiles(axes, over.rounds, shares, styles, xscale="log", **about)
 
 
-def _improvement(axes: "Axes", suite: Suite) -> None:
-    labels = [s.label for s in suite.agents]
+def _improvement(axes: "Axes", compared: Comparison) -> None:
+    labels = [s.label for s in compared.agents]
     size = len(labels)
     looks: Plain = {"ha": "center", "va": "center", "fontsize": min(10.0, 80.0 / size)}
     table = np.full((size, size), np.nan)
-    for (a, b), found in suite.improvement.items():
+    for (a, b), found in compared.improvement.items():
         table[labels.index(a), labels.index(b)] = found.value
     axes.imshow(table, vmin=0.0, vmax=1.0, cmap="RdBu", aspect="auto")
     for i in range(size):

@@ -1,4 +1,4 @@
-r"""A comparison of agents over a suite of scenarios, from few runs of each.
+r"""A comparison of agents over scenarios, from few runs of each.
 
 The regret of every run becomes a score that scenarios share, on the scale of a suite's card: 0 for
 the mean of the oracle, or of the best agent where no oracle was run, and 1 for that of random, or
@@ -84,7 +84,7 @@ class AgentScores:
 
 
 @dataclass(frozen=True)
-class Suite:
+class Comparison:
     """A comparison of agents over scenarios.
 
     Args:
@@ -311,7 +311,7 @@ def compare(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Suite:
+) -> Comparison:
     """Compare agents over scenarios.
 
     Cost: O(resamples x runs) per agent.
@@ -353,7 +353,7 @@ def compare(
     pairs = [(baseline, other) for other in labels if other != baseline] if baseline else None
     tests = _tests(regrets, pairs or list(combinations(labels, 2)))
     named = reference or (RANDOM if RANDOM in labels else None)
-    return Suite(counted, order, better, tests, named, scales)
+    return Comparison(counted, order, better, tests, named, scales)
 
 
 def _tests(regrets: Regrets, pairs: Sequence[tuple[str, str]]) -> tuple[Tested, ...]:

@@ -69,7 +69,7 @@ class PairedTest:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class AgentPair:
     """Two agents of a cell compared by the scenario's metric, over the trials of both."""
 
     a: str
@@ -84,7 +84,7 @@ class CellReport:
     index: int
     params: Plain
     agents: tuple[AgentResult, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[AgentPair, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,7 +224,7 @@ def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
         for label, rank in zip(labels, ranks, strict=True)
     )
     comparisons = tuple(
-        Comparison(*pair, paired_test(*values))
+        AgentPair(*pair, paired_test(*values))
         for pair in itertools.combinations(labels, 2)
         if len((values := of(*pair))[0]) > 1
     )

@@ -1,4 +1,4 @@
-"""Comparisons over a suite, against worked examples and brute force."""
+"""Comparisons over scenarios, against worked examples and brute force."""
 
 import json
 import shutil
@@ -37,24 +37,24 @@ REGRETS = {
 
 
 def test_scores_of_a_worked_example():
-    suite = compare(REGRETS, resamples=50)
-    by_label = {s.label: s for s in suite.agents}
+    found = compare(REGRETS, resamples=50)
+    by_label = {s.label: s for s in found.agents}
     # In "easy" the means are 1.5 and 3.5, and the scores -.75, -.25, .25, .75, each an eighth of
     # all; in "hard" the means are equal: both scores are 0, each a quarter, and the middle half.
     assert by_label["a"].score.value == pytest.approx(0.0)
     assert [by_label["a"].wins, by_label["b"].wins] == [2, 1]
     assert [by_label["a"].rank, by_label["b"].rank] == [1.25, 1.75]
-    assert suite.agents[0].label == "a"
+    assert found.agents[0].label == "a"
 
 
 def test_probability_of_improvement_is_that_of_all_pairs():
-    suite = compare(REGRETS, resamples=50)
+    found = compare(REGRETS, resamples=50)
     wins = []
     for runs in REGRETS.values():
         below = [(x < y) + 0.5 * (x == y) for x in runs["a"] for y in runs["b"]]
         wins.append(np.mean(below))
-    assert suite.improvement["a", "b"].value == pytest.approx(np.mean(wins))
-    assert suite.improvement["b", "a"].value == pytest.approx(1.0 - np.mean(wins))
+    assert found.improvement["a", "b"].value == pytest.approx(np.mean(wins))
+    assert found.improvement["b", "a"].value == pytest.approx(1.0 - np.mean(wins))
 
 
 def test_agents_of_different_numbers_of_trials():
@@ -116,10 +116,10 @@ def test_scores_against_a_reference():
         name: each | {"genie": np.array([low]), "top": np.array([low + 20.0])}
         for (name, each), low in zip(REGRETS.items(), (0.0, 10.0), strict=True)
     }
-    suite = compare(runs, reference="top", resamples=50)
-    assert suite.ends == "score 0 is the oracle, 1 is top; lower is better"
+    found = compare(runs, reference="top", resamples=50)
+    assert found.ends == "score 0 is the oracle, 1 is top; lower is better"
     easy, hard = REGRETS["easy"]["a"] / 20.0, (REGRETS["hard"]["a"] - 10.0) / 20.0
-    agent = next(s for s in suite.agents if s.label == "a")
+    agent = next(s for s in found.agents if s.label == "a")
     # Both scenarios weigh the same: each trial of "hard" stands for two.
     both = np.sort(np.concatenate([easy, hard.repeat(2)]))
     assert agent.score.value == pytest.approx(both[2:-2].mean())
@@ -272,10 +272,10 @@ def test_agents_are_tested_trial_by_trial():
     ]
     assert [t.p for t in found.values()] == pytest.approx(holm(p))
     assert [t.better for t in found.values()] == ["a", "", "c"]
-    suite = compare({"w": runs}, baseline="b", resamples=10)
-    assert {(t.a, t.b) for t in suite.tests} == {("b", "a"), ("b", "c")}
+    found = compare({"w": runs}, baseline="b", resamples=10)
+    assert {(t.a, t.b) for t in found.tests} == {("b", "a"), ("b", "c")}
     assert "lower regret than 0 of 2 agents and higher than 2, paired over 30 trials" in (
-        suite.sentence("b")
+        found.sentence("b")
     )
 
 
