@@ -90,21 +90,29 @@ def _drawn(store: Store, stem: Path) -> list[Path]:
 
 
 def _cells(store: Store, stem: Path, *, bounds: bool) -> list[Path]:
-    """Draw the metric in one panel per cell, on a logarithmic scale if there are bounds."""
+    """Draw the metric in one panel per cell, on a logarithmic scale if there are bounds.
+
+    Two panels in a row are as wide as can be read on a phone.
+    """
     scenario, metric = store.scenario, store.scenario["metric"]
     cells = store.cells()
-    with new_figure(max(4.2 * len(cells), 10.5), 4.2 + 0.6 * bounds) as figure:
-        row: Any = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
-        for axes, cell in zip(row, cells, strict=True):
+    rows = -(-len(cells) // 2)
+    with new_figure(7.0, 1.2 + 2.6 * rows + 0.6 * bounds) as figure:
+        grid: Any = figure.subplots(rows, 2, squeeze=False, sharey=True)
+        panels = grid.ravel()[: len(cells)]
+        for axes in grid.ravel()[len(cells) :]:
+            axes.set_axis_off()
+        for axes, cell in zip(panels, cells, strict=True):
             draw_panel(axes, store, cell, Panel(metric, log=bounds))
             if bounds:
                 draw_bounds(axes, store, cell, metric)
             axes.set_title(words(scenario["points"][cell]))
-            axes.label_outer()
+        for axes in grid[:, 1]:
+            axes.set_ylabel("")
         if not bounds:
-            row[0].set_ylim(0.0, max(_top(axes) for axes in row))
+            panels[0].set_ylim(0.0, max(_top(axes) for axes in panels))
         entitle(figure, _title(scenario))
-        share_legend(figure, 3 if bounds else 5)
+        share_legend(figure, 2 if bounds else 4)
         return write(figure, stem, PNG)
 
 
