@@ -203,7 +203,7 @@ _FIGURES = (
             initial=2,
             choices=("the domain is not stated: 1000 points of [-10, 10]",),
         ),
-        (5, 20, 5, 5, 3),
+        (20, 20, 5, 5, 3),
     ),
     (
         _figure(
@@ -219,7 +219,7 @@ _FIGURES = (
                 "the prior has variance 1",
             ),
         ),
-        (5, 20, 5, 5, 3),
+        (20, 20, 5, 5, 3),
     ),
     (
         _figure(
