@@ -153,6 +153,7 @@ class SpaceAgent:
                 if record is not None:
                     self.tell([record], [reward], one.pace)
         agent.round = rounds
+        agent.search.follow(rounds + 1, agent.posterior)
 
     def wait(self, elapsed: float) -> None:
         """Let time pass; see `GPAgent.wait`."""

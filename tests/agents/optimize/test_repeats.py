@@ -106,7 +106,7 @@ def test_an_equal_value_of_a_known_point_is_learned_once(together):
     assert len(campaign.agent.posterior.observed) == 2
 
 
-@pytest.mark.parametrize("name", ["rembo", "hesbo"])
+@pytest.mark.parametrize("name", ["rembo", "hesbo", "line-bo", "ms-ucb"])
 def test_a_correction_moves_no_point_of_an_embedding(name, tmp_path):
     campaign = Campaign([(0.0, 1.0)] * 6, name, seed=0, n_initial=1)
     for _ in range(6):
@@ -118,7 +118,9 @@ def test_a_correction_moves_no_point_of_an_embedding(name, tmp_path):
     for one in (campaign, resumed):
         one.correct(2, 5.0)
         assert np.array_equal(one.agent.posterior.observed[1:], before[1:])
-    assert campaign.ask()[0].params == resumed.ask()[0].params
+    campaign.save(tmp_path / "corrected.json")
+    corrected = Campaign.resume(tmp_path / "corrected.json").ask()[0].params
+    assert campaign.ask()[0].params == resumed.ask()[0].params == corrected
 
 
 def test_what_is_told_late_is_learned_where_it_was_evaluated_though_coordinates_change():
