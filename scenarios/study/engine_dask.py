@@ -52,21 +52,24 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 def _cluster(jobs: int) -> Iterator[Any]:
     start_quietly(resource_tracker)
     cluster: Any = distributed.LocalCluster
-    with (
-        cluster(
-            n_workers=jobs,
-            threads_per_worker=1,
-            # There is no dashboard, but a scheduler serves its health by HTTP: avoid port 8787.
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-            # Otherwise every task that Ctrl-C cancels and every death that we report logs a line.
-            silence_logs=logging.CRITICAL,
-        ) as made,
-        _joined(made.scheduler_address) as client,
-    ):
-        client.register_worker_callbacks(partial(begin, os.getpid()))
-        client.cluster = made  # our own cluster, in which we can start workers
-        yield client
+    made = cluster(
+        n_workers=jobs,
+        threads_per_worker=1,
+        # There is no dashboard, but a scheduler serves its health by HTTP: avoid port 8787.
+        dashboard_address=None,
+        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+        # Otherwise every task that Ctrl-C cancels and every death that we report logs a line.
+        silence_logs=logging.CRITICAL,
+    )
+    try:
+        with _joined(made.scheduler_address) as client:
+            client.register_worker_callbacks(partial(begin, os.getpid()))
+            client.cluster = made  # our own cluster, in which we can start workers
+            yield client
+    finally:
+        # Dask cannot end a worker that it is just starting again; it ends with this process.
+        with suppress(AssertionError):
+            made.close()
 
 
 @contextmanager

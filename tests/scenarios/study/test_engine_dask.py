@@ -71,6 +71,22 @@ def test_on_dask_killed_workers_do_no_harm(check_kills, dask_forks, monkeypatch)
     check_kills(Engine("dask"), 1)
 
 
+def test_on_dask_a_cluster_that_cannot_end_a_starting_worker_does_no_harm(
+    odd, dask_forks, monkeypatch
+):
+    close = distributed.LocalCluster.close
+
+    def fails(cluster, *given, **more):
+        close(cluster, *given, **more)
+        raise AssertionError("can only join a started process")
+
+    monkeypatch.setattr(distributed.LocalCluster, "close", fails)
+    monkeypatch.setattr("gpbandits_env.scenarios.study.engine_dask.begin", abs)
+    tasks = plan(odd("Slow", quick_first=True).cells(), 1, 0)
+    with engines.results(tasks[:1], 1, Engine("dask")) as stream:
+        assert len(next(stream)) == 1
+
+
 def test_on_dask_results_come_as_they_are_done(odd, dask_cluster):
     tasks = plan(odd("Slow").cells(), 2, 0)
     with dask_cluster(2) as cluster:
