@@ -9,7 +9,6 @@ m plays; 4. those of `GPAgent`.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,64 +24,58 @@ from gpbandits_env.arrays import Array, State
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
-TOLERANCE, C, B, FIRST = 0.01, 0.01, 1.0, 5
+TOLERANCE, B, FIRST = 0.01, 1.0, 5
 WIDTH = Improved(0.5 * TOLERANCE, B)
 NEW = np.array([[1.0], [0.0], [0.0], [0.0]])  # live and not played
-
-
-def supposed(share: Array | float, m: Array, dim: int) -> Array:
-    """Reg(m) = C sqrt(m A) (sqrt(A) + B), A = q^-d log(m)^(d + 1), for lengthscale shares q."""
-    a: Array = share**-dim * np.log(m) ** (dim + 1)
-    return C * np.sqrt(m * a) * (np.sqrt(a) + B)
 
 
 class Balance(Part):
     """Per candidate: whether it is live, and the sums of plays, rewards and widths, (4, k)."""
 
-    REMEMBERS = ("sums",)
+    rule: Any  # the `ConfidenceBound` of the agent
 
     def __init__(self, problem: Problem, believe: Callable[[float], Conditioned]) -> None:
-        self._problem, self._believe, self._beta = problem, believe, WIDTH.filled(problem, None)
+        self._noise_var, self._dim, self._believe = problem.noise_var, problem.domain.dim, believe
         nu = problem.kernel.smoothness or np.inf
-        self._pace = problem.domain.dim + (2.0 * nu if nu < np.inf else 0.0)
+        self._pace = self._dim + (2.0 * nu if nu < np.inf else 0.0)
 
     def begin(self) -> None:
-        self.sums, self._beliefs = np.repeat(NEW, FIRST, axis=1), list[Conditioned]()
+        self.sums = np.repeat(NEW, FIRST, axis=1)
+        self.beliefs = [*map(self._believe, self.shares)]
+
+    @property
+    def shares(self) -> Array:
+        """The lengthscales q_i / theta_0, (k,)."""
+        return np.exp(-np.arange(self.sums.shape[1]) / self._pace)
 
     @property
     def chosen(self) -> int:
-        """The live candidate of the least supposed regret after one more play."""
-        live, plays, *_ = self.sums
-        shares = np.exp(-np.arange(len(live)) / self._pace)
-        regret = supposed(shares, plays + 1.0, self._problem.domain.dim)
-        return int(np.where(live, regret, np.inf).argmin())
-
-    @property
-    def beliefs(self) -> list[Conditioned]:
-        new = np.arange(len(self._beliefs), self.sums.shape[1])
-        self._beliefs += map(self._believe, np.exp(-new / self._pace).tolist())
-        return self._beliefs
+        """The live one of least sqrt(m A) (sqrt(A) + B): m = n_i + 1, A = q^-d log(m)^(d + 1)."""
+        m = self.sums[1] + 1.0
+        a: Array = self.shares**-self._dim * np.log(m) ** (self._dim + 1)
+        return int(np.where(self.sums[0], np.sqrt(m * a) * (np.sqrt(a) + B), np.inf).argmin())
 
     def observe(self, seen: Observed, before: Any) -> None:
         if seen.source != "round" or not len(seen.rewards):
             return
-        noise_var, t, own = self._problem.noise_var, seen.round, before.posterior
-        width = np.sqrt(self._beta(t, own.information_gain) * own.moments(seen.points)[1])
+        t, own = seen.round, before.posterior
+        width = np.sqrt(self.rule.beta(t, own.information_gain) * own.moments(seen.points)[1])
         self.sums[1:, self.chosen] += len(width), seen.rewards.sum(), width.sum()
         n, rewards, widths = self.sums[1:, (live := self.sums[0] > 0.0)]
         if n.all():
             xi = np.log(len(n) * (np.pi * t) ** 2 / (6.0 * TOLERANCE))
-            low = rewards / n - np.sqrt(2.0 * noise_var * xi / n)
+            low = rewards / n - np.sqrt(2.0 * self._noise_var * xi / n)
             self.sums[0, live] = low + 2.0 * widths / n >= low.max()
         if len(live) < self._pace * 0.5 * np.log(t + 1.0):  # q(i) > 1 / sqrt(t)
             self.sums = np.hstack([self.sums, NEW])
+            self.beliefs.append(self._believe(self.shares[-1]))
 
     def state(self) -> State:
-        return super().state() | {"beliefs": [belief.state() for belief in self.beliefs]}
+        return {"sums": self.sums.copy(), "beliefs": [belief.state() for belief in self.beliefs]}
 
     def restore(self, state: State) -> None:
-        super().restore(state)
-        self._beliefs = []
+        self.sums = np.array(state["sums"], float)
+        self.beliefs = [*map(self._believe, self.shares)]
         for belief, saved in zip(self.beliefs, state["beliefs"], strict=True):
             belief.restore(saved)
 
@@ -102,14 +95,15 @@ class LBGPUCB(GPAgent):
     def __init__(self, problem: Problem, rng: np.random.Generator, **settings: Any) -> None:
         self.balance = Balance(problem, self._believe)
         super().__init__(problem, rng, **settings)
+        self.balance.rule = self.rule
         if self.refit is not None:
             raise InvalidInput("lb-gp-ucb has its own lengthscales: leave out learn, standardize")
 
     def _believe(self, share: float) -> Conditioned:
-        model = self.composed.model(self.action_map.inner)
-        kernel = model.kernel.with_lengthscale(lambda ell: np.multiply(share, ell).tolist())
-        own = replace(model, kernel=kernel)
-        return Conditioned(self.data, self.keep, self.action_map, self._prior, own)
+        inner = self.action_map.inner
+        kernel = inner.kernel.with_lengthscale(lambda ell: np.multiply(share, ell).tolist())
+        model = self.composed.model(inner.replaced(kernel=kernel))
+        return Conditioned(self.data, self.keep, self.action_map, self._prior, model)
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.algorithms.lb_gp_ucb import supposed
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SquaredExponential
 
 LENGTHSCALE, NOISE_VAR, ROUNDS, SD = 0.4, 0.025, 90, math.sqrt(0.025)
+
+
+def supposed(share, m, dim):
+    """Reg(m) = C sqrt(m A) (sqrt(A) + B), A = q^-d log(m)^(d + 1), C = 0.01 and B = 1."""
+    a = share**-dim * np.log(m) ** (dim + 1)
+    return 0.01 * np.sqrt(m * a) * (np.sqrt(a) + 1.0)
 
 
 def test_the_supposed_regret():
@@ -47,7 +52,9 @@ class Base:
         held = self.gram[np.ix_(every, every)] + NOISE_VAR * np.eye(len(every))
         return mean, 1 - (cross * np.linalg.solve(held, cross)).sum(axis=0)
 
-    def c(self, arms):
+    def c(self, arms, beta=None):
+        if beta is not None:
+            return math.sqrt(beta)
         gram = self.gram[np.ix_(arms, arms)] / NOISE_VAR
         gain = 0.5 * np.linalg.slogdet(np.eye(len(arms)) + gram)[1]
         return 1 + SD * math.sqrt(2 * (gain + 1 + math.log(2 / 0.01)))
@@ -56,15 +63,16 @@ class Base:
         return self.total / self.n - math.sqrt(xi / self.n)
 
 
-def test_replays_the_balancing(world, batch_size):
+@pytest.mark.parametrize("own", [{}, {"beta": 0.5}])
+def test_replays_the_balancing(world, batch_size, own):
     problem = world.problem(kernel=SquaredExponential(LENGTHSCALE), batch_size=batch_size)
-    agent = agents.make("lb-gp-ucb", problem, seed=0)
+    agent = agents.make("lb-gp-ucb", problem, seed=0, **own)
     bases, live, arms, rewards = [Base(world, i) for i in range(5)], [*range(5)], [], []
     dropped = set()
     for t in range(1, ROUNDS + 1):
         regret = [float(supposed(math.exp(-i), bases[i].n + 1, 1)) for i in live]
         chosen = bases[live[int(np.argmin(regret))]]
-        asked, (mean, var), c = agent.ask(), chosen.moments(arms, rewards), chosen.c(arms)
+        asked, (mean, var), c = agent.ask(), chosen.moments(arms, rewards), chosen.c(arms, **own)
         for j, arm in enumerate(asked):
             scores = mean + c * np.sqrt(chosen.moments(arms, rewards, also=asked[:j])[1])
             assert scores[arm] == pytest.approx(scores.max(), abs=1e-7)
