@@ -1,7 +1,6 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,10 +99,12 @@ class Data:
             for name in ("_points", "_rewards", "_rounds", "_times", "_noise_var"):
                 if (column := getattr(self, name)) is not None:
                     setattr(self, name, np.concatenate([column, column]))
-        at: Any = start if count == 1 else slice(start, end)  # one number is stored in less time
-        self._points[at] = points[0] if count == 1 else points
-        self._rewards[at] = rewards.item() if count == 1 else rewards
-        self._rounds[at], self._times[at] = rounds, times
+        if count == 1:  # single numbers are stored in less time
+            self._points[start], self._rewards[start] = points[0], rewards.item()
+            self._rounds[start], self._times[start] = rounds, times
+        else:
+            self._points[start:end], self._rewards[start:end] = points, rewards
+            self._rounds[start:end], self._times[start:end] = rounds, times
         if noise_var is not None or self._noise_var is not None:
             self._noise()[start:end] = np.nan if noise_var is None else noise_var
 

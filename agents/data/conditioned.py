@@ -210,7 +210,8 @@ class Conditioned:
         self.posterior.learn(points, given, noise_var)
         if round_ < self.first_round:
             self.first_round = round_
-        if (best := max(rewards.tolist())) > self.best_reward:
+        best = rewards.item() if len(rewards) == 1 else max(rewards.tolist())
+        if best > self.best_reward:
             self.best_reward, self.best_received = best, max(given.tolist())
 
     def _pass(self, time: float) -> None:
