@@ -112,6 +112,12 @@ class GPAgent(Agent):
         """Whether data count less with time, or stop counting."""
         return self.keep.forgets or self.conditioned.ages
 
+    @property
+    def replays(self) -> bool:
+        """Whether the rounds of the data matter: it forgets, or a part takes note of rounds."""
+        noted = any(part is not self.refit for part in self._observers)
+        return self.forgets or self._follows or noted
+
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""
         now, pending = self.conditioned, self._pending_points() if self.pending else ()

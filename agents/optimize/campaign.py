@@ -241,8 +241,8 @@ class Campaign(Displayed):
         """Replace the value of an evaluation that is done or failed; the agent learns all anew.
 
         Its generator and the number of rounds stay as they are. The value of an evaluation that had
-        failed counts as observed now. Cost: that of `observe_all`, or with an agent that forgets,
-        that of telling all values.
+        failed counts as observed now. Cost: that of `observe_all`; or with an agent that forgets
+        or whose search or rule depends on earlier rounds, that of telling all values.
 
         Args:
             id: the evaluation, its suggestion, or its id.

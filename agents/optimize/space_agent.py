@@ -144,7 +144,8 @@ class SpaceAgent:
         """Forget all data, and observe these; the number of rounds stays."""
         agent, rounds = self.agent, self.agent.round
         agent.reset()
-        if not agent.forgets:
+        if not agent.replays:
+            agent.round = rounds
             if known := [(record, reward) for record, reward, _ in told if record is not None]:
                 self.tell([record for record, _ in known], [reward for _, reward in known])
         else:

@@ -324,6 +324,30 @@ def test_a_corrected_value_is_as_if_it_had_been_told(settings):
     assert wrong.best == right.best
 
 
+ROUNDS_MATTER = {
+    "dropout-ucb": {"d": 1},
+    "lb-gp-ucb": {},
+    "line-bo": {"rounds_per_line": 3},
+    "mini-gp-ucb": {"ratio": 50.0},
+    "sre": {"d": 1, "rounds": 4},
+    "turbo": {"n_initial": 2, "candidates": 16},
+}
+
+
+@pytest.mark.parametrize("agent", ROUNDS_MATTER)
+def test_after_a_correction_suggestions_are_as_if_the_value_had_been_told(agent):
+    space, model = [(0.0, 1.0)] * 2, {"kernel": Matern52(0.3), "noise_var": 0.01}
+    model |= {"standardize": False, "n_initial": 1, **ROUNDS_MATTER[agent]}
+    wrong, right = (Campaign(space, agent, seed=3, **model) for _ in range(2))
+    for i in range(8):
+        (one,), (other,) = wrong.ask(), right.ask()
+        assert one.params == pytest.approx(other.params, abs=1e-6)
+        value = np.sin(5.0 * other.params["x0"]) + other.params["x1"]
+        right.tell(other, value)
+        wrong.tell(one, 9.0 * (-1) ** i)
+        wrong.correct(one, value)
+
+
 def test_a_correction_may_be_a_failure_and_back(tmp_path):
     campaign = Campaign({"x": (0.0, 1.0)}, seed=0, file=tmp_path / "c.json")
     for x in (0.1, 0.5, 0.9):
