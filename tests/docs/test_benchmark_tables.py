@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
+from gpbandits_env import agents
 from gpbandits_env.agents.registry import settings_of
+from gpbandits_env.domains import Arms
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
 
 ROOT = Path(__file__).parents[2]
 
@@ -111,6 +115,11 @@ def test_defaults_are_those_of_the_agents_and_what_they_lose_is_explained(defaul
         stated = settings.get(sweep.constant)
         if stated is not None and not sweep.where:
             assert stated == used
+        if sweep.constant == "qbar":
+            assert settings["posterior"]["qbar"] == used
+        if sweep.constant == "lengthscale in time":
+            agent = agents.make(sweep.agent, Problem(Arms.grid(5), SquaredExponential(0.2), 0.01))
+            assert agent.conditioned.model.temporal.lengthscale == used
         lost = [(loss, se) for _, loss, se in defaults.losses(sweep).values()]
         if any(loss > max(defaults.ALLOWED, 2.0 * se) for loss, se in lost):
             assert (sweep.agent, sweep.title) in defaults.STAYS
