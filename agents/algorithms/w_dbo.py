@@ -11,7 +11,6 @@ stale observations is removed.
 """
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -20,15 +19,15 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
+from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.keep import Masked
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
-from gpbandits_env.arrays import Array, IntArray, Points, Settings, State, frozen, leading, positive
+from gpbandits_env.arrays import Array, IntArray, Settings, State, frozen, leading, positive
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.linalg import inverse
+from gpbandits_env.gp.linalg import EPS, inverse
 from gpbandits_env.gp.samplers import sobol
 from gpbandits_env.gp.temporal import Matern32Time, TemporalKernel
 from gpbandits_env.gp.threads import OneThread
@@ -38,6 +37,11 @@ from gpbandits_env.problem import Problem
 FEWEST = 2
 # An integral over a box is a mean over 2^POWER points.
 POWER = 9
+# The largest error of what is updated as observations come and go, relative to its size, and to the
+# sizes of the terms of which it is the sum. Staleness is rounded to 1e-7.
+ACCURACY, ROUNDING = 1e-8, 8.0 * EPS
+# Storage has room for this many further observations.
+ROOM = 64
 
 
 def staleness(gram: Array, rewards: Array, overlap: Array) -> Array:
@@ -57,10 +61,7 @@ def staleness(gram: Array, rewards: Array, overlap: Array) -> Array:
     Source: Bardou et al. (2024), Section 4, with the inverse without an observation as an update of
         rank 1.
     """
-    return _staleness(inverse(gram), rewards, overlap)
-
-
-def _staleness(precision: Array, rewards: Array, overlap: Array) -> Array:
+    precision = inverse(gram)
     weights, own = precision @ rewards, precision.diagonal()
     total = weights @ overlap @ weights + np.vdot(precision, overlap)
     each = np.einsum("ij,ij->i", precision @ overlap, precision)
@@ -69,13 +70,19 @@ def _staleness(precision: Array, rewards: Array, overlap: Array) -> Array:
 
 def future(kernel: Matern32Time, times: Array, now: float) -> Array:
     """The integrals of T(u, t_j) T(u, t_l) over u from now on, (n, n)."""
+    features = in_future(kernel, times, now)
+    return features @ features.T
+
+
+def in_future(kernel: Matern32Time, times: Array, now: float) -> Array:
+    """Features (n, 2) of which the products of pairs are the integrals of `future`."""
     # With p and q the scaled ages, e^(-p - q) ((1 + p)(1 + q) / 2 + (2 + p + q) / 4 + 1 / 4), which
     # is e^(-p - q) ((3 / 2 + p)(3 / 2 + q) + 1 / 4) / 2.
     rate = math.sqrt(3.0) / kernel.lengthscale
     p = rate * (now - times)
-    shrunk = np.exp(-p)
-    factors = np.stack([(1.5 + p) * shrunk, 0.5 * shrunk])
-    return np.asarray(factors.T @ factors) / (2.0 * rate)
+    features = np.column_stack([1.5 + p, np.full(len(p), 0.5)])
+    features *= np.exp(-p)[:, None] / math.sqrt(2.0 * rate)
+    return features
 
 
 def places(domain: Domain) -> Array:
@@ -109,7 +116,7 @@ class Relevance(Masked):
     def begin(self) -> None:
         super().begin()
         self.budget, self.checked = 1.0, 0.0
-        self._known: InSpace | None = None
+        self._known: Criterion | None = None
 
     def restore(self, state: State) -> None:
         super().restore(state)
@@ -123,85 +130,192 @@ class Relevance(Masked):
         rows = np.flatnonzero(self.usable(data))
         if len(rows) <= FEWEST:
             return
-        played, times = data.points[rows], data.times[rows]
         with OneThread():
-            known = InSpace.of(posterior, rows, played, self._known)
-            gram = known.gram * temporal(times, times)
-            gram.flat[:: len(rows) + 1] += posterior.noise_var
-            overlap = known.overlap * future(temporal, times, now)
-            mean = posterior.prior_mean
-            rewards = data.rewards[rows] - (mean[played] if posterior.domain.finite else mean)
-            left, precision = np.arange(len(rows)), inverse(gram)
-            while len(left) > FEWEST:
+            known = self._known
+            if known is None or not known.follow(posterior, data, rows):
+                known = Criterion(posterior, data, rows)
+            while known.size > FEWEST:
                 # Rounded, so that the rounding of products does not accumulate in the budget.
-                stale = _staleness(precision, rewards[left], overlap)
-                stale = stale.astype(np.float32).astype(np.float64)
-                i = int(leading(-stale))
+                stale = known.staleness(now).astype(np.float32).astype(np.float64)
+                oldest = np.argsort(known.rows)
+                i = oldest.item(leading(-stale[oldest]))
+                if not known.accurate(i):
+                    known = Criterion(posterior, data, known.rows[oldest])
+                    continue
                 if 1.0 + stale.item(i) >= self.budget:
                     break
                 self.budget /= 1.0 + stale.item(i)
-                self.dropped.append(int(rows[left[i]]))
-                left = np.delete(left, i)
-                own, others = precision[i], np.delete(np.arange(len(precision)), i)
-                precision = precision[np.ix_(others, others)]
-                precision -= np.outer(own[others], own[others] / own[i])
-                overlap = overlap[np.ix_(others, others)]
-        self._known = known if len(left) == len(rows) else known.only(left)
+                self.dropped.append(known.rows.item(i))
+                known.remove(i)
+        self._known = known
 
 
-@dataclass(frozen=True)
-class InSpace:
-    """What does not change with time of the kept observations, until the kernel changes.
+class Criterion:
+    r"""The criterion of the kept observations; O(n^2) for one that comes or goes, and for a time.
+
+    Let A be Delta^-1, S the integrals over space, and U_1, U_2 the features of `in_future` at the
+    time of the newest observation, as diagonal matrices. Then C is the sum of U_c S U_c. At a later
+    time U becomes U L with a matrix L (2, 2), so that the diagonals of A U_c S U_d A are kept for
+    all c, d. One more or one less observation adds c w w^T to A. Everything is computed anew where
+    the model is another one, and where rounding has accumulated, see `accurate`; O(n^3).
 
     Args:
-        kernel: the kernel in space.
-        rows: the numbers of the observations, (n,).
-        spread: the covariances with `places`, (n, k).
-        gram: the covariances, (n, n).
-        overlap: the integrals over space of the products of the covariances with two, (n, n).
+        posterior: has the model.
+        data: the data.
+        rows: the numbers of those that count, (n,).
     """
 
-    kernel: Kernel
-    rows: IntArray
-    spread: Array
-    gram: Array
-    overlap: Array
+    _features: Array
+    _gaps: Array
 
-    @classmethod
-    def of(
-        cls, posterior: Any, rows: IntArray, played: Points, known: "InSpace | None"
-    ) -> "InSpace":
-        """That of these rows; only new ones cost O(n k) each if the others are known."""
-        kernel, domain = posterior.kernel, posterior.domain
-        points, at = domain.points(played), places(domain)
+    def __init__(self, posterior: Any, data: Data, rows: IntArray) -> None:
+        self._kernel, self._temporal = posterior.kernel, posterior.temporal
+        self._noise_var, self._places = posterior.noise_var, places(posterior.domain)
+        n = self.size = len(rows)
+        self._reserve(n + ROOM)
+        self._rows[:n], times = rows, data.times[rows]
+        points = posterior.domain.points(data.points[rows])
+        spread = self._spread[:n] = self._kernel(points, self._places)
+        gram, overlap, precision = self._matrices[:, :n, :n]
+        np.multiply(self._kernel(points, points), self._temporal(times, times), out=gram)
+        gram[np.diag_indices(n)] += self._noise_var
+        np.divide(spread @ spread.T, len(self._places), out=overlap)
+        precision[:], self._changed = inverse(gram), False
+        self._newest = float(times.max())
+        self._read(posterior, data)
+        first, last = precision * self._features.T[:, None]
+        of_first, of_last = first @ overlap, last @ overlap
+        pairs = (of_first, first), (of_first, last), (of_first, last), (of_last, last)
+        each = [np.einsum("ij,ij->i", *pair) for pair in pairs]
+        self._each[:n] = np.stack(each, axis=1).reshape(-1, 2, 2)
+
+    @property
+    def rows(self) -> IntArray:
+        """The numbers of the observations, in the order of what is computed of each, (n,)."""
+        return self._rows[: self.size]
+
+    def follow(self, posterior: Any, data: Data, rows: IntArray) -> bool:
+        """Add the observations after the known ones; whether that is possible and cheaper."""
+        known = self.size
         if (
-            known is None
-            or known.kernel is not kernel
-            or not np.array_equal(known.rows, rows[: len(known.rows)])
+            posterior.kernel is not self._kernel
+            or posterior.temporal != self._temporal
+            or posterior.noise_var != self._noise_var
+            or len(rows) > 2 * known
+            or not np.array_equal(rows[:known], np.sort(self.rows))
         ):
-            nothing = np.empty((0, 0))
-            known = cls(kernel, rows[:0], np.empty((0, len(at))), nothing, nothing)
-        new = points[len(known.rows) :]
-        added = kernel(new, at)
-        spread = np.concatenate([known.spread, added])
-        gram = _bordered(known.gram, kernel(new, points))
-        overlap = _bordered(known.overlap, added @ spread.T / len(at))
-        return cls(kernel, rows, spread, gram, overlap)
+            return False
+        for row in rows[known:].tolist():
+            if not self._add(posterior.domain, data, row):
+                return False
+        self._read(posterior, data)
+        return True
 
-    def only(self, left: IntArray) -> "InSpace":
-        """That of some of the rows."""
-        some = np.ix_(left, left)
-        return InSpace(
-            self.kernel, self.rows[left], self.spread[left], self.gram[some], self.overlap[some]
+    def staleness(self, now: float) -> Array:
+        """See there; that of each observation, (n,), at a time not before them."""
+        _, overlap, precision = self._matrices[:, : self.size, : self.size]
+        later, _ = self._later(now)
+        each = np.einsum("ca,iab,cb->i", later, self._each[: self.size], later)
+        features = self._features @ later.T
+        weights, own = precision @ self._gaps, precision.diagonal()
+        weighted = features * weights[:, None]
+        total = np.vdot(weighted, overlap @ weighted)
+        total += np.vdot(features, (precision * overlap) @ features)
+        parts = np.maximum(each, 0.0) * ((weights / own) ** 2 + 1.0 / own)
+        return np.asarray(np.sqrt(parts / total))
+
+    def accurate(self, i: int) -> bool:
+        """Whether what is known of an observation agrees with its definition up to rounding."""
+        if not self._changed:
+            return True
+        gram, overlap, precision = self._matrices[:, : self.size, : self.size]
+        own = precision[i]
+        weighted = self._features * own[:, None]
+        both = np.concatenate([weighted, np.abs(weighted)], axis=1)
+        products = (both * (overlap @ both)).sum(axis=0)
+        each, terms = products[:2].sum(), products[2:].sum()
+        gap = gram @ own
+        gap[i] -= 1.0
+        largest = gram.max() * np.abs(own).sum()
+        return bool(
+            abs(np.trace(self._each[i]) - each) <= ACCURACY * each + ROUNDING * terms
+            and np.abs(gap).max() <= ACCURACY + ROUNDING * largest
         )
 
+    def remove(self, i: int) -> None:
+        """Remove an observation; the last one takes its place."""
+        n = self.size
+        own = self._matrices[2, i, :n].copy()
+        self._change(own, -1.0 / own.item(i))
+        for matrix in self._matrices:
+            matrix[i, :n] = matrix[n - 1, :n]
+            matrix[:n, i] = matrix[:n, n - 1]
+        for column in (self._rows, self._spread, self._each, self._features, self._gaps):
+            column[i] = column[n - 1]
+        self.size -= 1
+        self._features, self._gaps = self._features[:-1], self._gaps[:-1]
 
-def _bordered(matrix: Array, rows: Array) -> Array:
-    """A symmetric matrix (n, n) with k more rows and columns, whose rows are (k, n + k)."""
-    n = len(matrix)
-    out = np.empty((n + len(rows),) * 2)
-    out[:n, :n], out[n:], out[:n, n:] = matrix, rows, rows[:, :n].T
-    return out
+    def _reserve(self, most: int) -> None:
+        self._rows, self._each = np.empty(most, dtype=np.intp), np.empty((most, 2, 2))
+        self._spread = np.empty((most, len(self._places)))
+        self._matrices = np.empty((3, most, most))  # Delta, S and A
+
+    def _read(self, posterior: Any, data: Data) -> None:
+        """The rewards less the prior mean, and the features."""
+        mean = posterior.prior_mean
+        if posterior.domain.finite:
+            mean = mean[data.points[self.rows]]
+        self._gaps = data.rewards[self.rows] - mean
+        self._features = in_future(self._temporal, data.times[self.rows], self._newest)
+
+    def _add(self, domain: Domain, data: Data, row: int) -> bool:
+        """Add an observation; whether that is possible in spite of rounding."""
+        n = self.size
+        if n == len(self._rows):
+            before = self._rows, self._each, self._spread, self._matrices
+            self._reserve(n + ROOM)
+            self._rows[:n], self._each[:n], self._spread[:n] = before[:3]
+            self._matrices[:, :n, :n] = before[3]
+        self._rows[n] = row
+        rows = self._rows[: n + 1]
+        points, times = domain.points(data.points[rows]), data.times[rows]
+        column = self._kernel(points[-1:], points)[0] * self._temporal(times[-1:], times)[0]
+        column[-1] += self._noise_var
+        change = np.append(self._matrices[2, :n, :n] @ column[:-1], -1.0)
+        left = -float(change @ column)
+        if left <= 0.5 * self._noise_var:
+            return False
+        new = self._kernel(points[-1:], self._places)[0]
+        self._spread[n] = new
+        overlap = self._spread[: n + 1] @ new / len(new)
+        for matrix, last in zip(self._matrices, (column, overlap, np.zeros(n + 1)), strict=True):
+            matrix[n, : n + 1] = matrix[: n + 1, n] = last
+        now = max(self._newest, times.item(-1))
+        later, shrunk = self._later(now)
+        later *= shrunk
+        self._each[:n] = np.einsum("ca,iab,db->icd", later, self._each[:n], later)
+        self._each[n] = 0.0
+        self.size, self._newest = n + 1, now
+        self._features = in_future(self._temporal, times, now)
+        self._change(change, 1.0 / left)
+        return True
+
+    def _later(self, now: float) -> tuple[Array, float]:
+        """L up to a factor, and the factor, which may underflow."""
+        lag = math.sqrt(3.0) / self._temporal.lengthscale * (now - self._newest)
+        return np.array([[1.0, 2.0 * lag], [0.0, 1.0]]), math.exp(-lag)
+
+    def _change(self, w: Array, factor: float) -> None:
+        """Add factor w w^T to A."""
+        n, self._changed = self.size, True
+        _, overlap, precision = self._matrices[:, :n, :n]
+        weighted = self._features * w[:, None]
+        over = overlap @ weighted
+        products = (self._features[:, :, None] * over[:, None]).reshape(-1, 4)
+        sides = (precision @ products).reshape(-1, 2, 2)
+        part = factor * w[:, None, None]
+        self._each[:n] += part * (sides + sides.transpose(0, 2, 1) + part * (weighted.T @ over))
+        precision += factor * np.outer(w, w)
 
 
 class KeptBound(AcquisitionRule):

@@ -8,7 +8,7 @@ from scipy.stats import qmc
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from gpbandits_env.agents.algorithms.w_dbo import future, staleness
+from gpbandits_env.agents.algorithms.w_dbo import Criterion, future, staleness
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
@@ -162,6 +162,44 @@ def test_replays_its_choices_and_removals(clock, batch_size):
         np.testing.assert_array_equal(np.flatnonzero(agent.keep.usable(agent.data)), kept)
         assert agent.keep.budget == pytest.approx(budget)
     assert 2 < len(kept) < len(arms)
+
+
+@pytest.mark.parametrize("noise_var", [0.05, 1e-5])
+def test_its_criterion_is_accurate_after_1000_rounds(monkeypatch, noise_var):
+    """It is updated as observations come and go; here it is computed anew to compare with."""
+    made = []
+    start = Criterion.__init__
+    monkeypatch.setattr(Criterion, "__init__", lambda *given: made.append(start(*given)))
+    kernel, time, rng = Matern52(0.4), Matern32Time(12.0), np.random.default_rng(0)
+    problem = Problem(Box(np.zeros(2), np.ones(2)), kernel, noise_var, prior_mean=0.2)
+    agent = agents.make("w-dbo", problem, seed=0, temporal=time, alpha=0.3)
+    for now in np.cumsum(rng.exponential(0.4, 1000)):
+        agent.pass_until(agent.clock, now)
+        x = rng.random((1, 2))
+        agent.tell(x, [np.sin(5.0 * x[0, 0] + 0.2 * now) + 0.2 * rng.standard_normal()])
+    kept = np.flatnonzero(agent.keep.usable(agent.data))
+    x, times, y = agent.data.points[kept], agent.data.times[kept], agent.data.rewards[kept]
+    spread = kernel(x, qmc.Sobol(2, scramble=False).random(512))
+    overlap = spread @ spread.T / 512 * future(time, times, agent.clock)
+    gram = kernel(x, x) * time(times, times) + noise_var * np.eye(len(x))
+    known = agent.keep._known
+    found = known.staleness(agent.clock)[np.argsort(known.rows)]
+    np.testing.assert_allclose(found, staleness(gram, y - 0.2, overlap), atol=1e-8)
+    assert 20 < len(kept) < 500
+    assert len(made) < 10
+
+
+def test_its_criterion_is_computed_anew_where_it_is_inaccurate():
+    problem = Problem(Box(np.zeros(2), np.ones(2)), Matern52(0.4), 0.05)
+    agent = agents.make("w-dbo", problem, seed=0, alpha=0.01)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        agent.tell(rng.random((1, 2)), rng.standard_normal(1))
+    known = agent.keep._known
+    known._matrices[2] *= 1.0 + 1e-6
+    agent.tell(rng.random((1, 2)), rng.standard_normal(1))
+    assert agent.keep._known is not known
+    assert agent.keep._known.accurate(0)
 
 
 def test_another_kernel_in_time_is_an_error():
