@@ -16,7 +16,15 @@ from PIL import Image
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.metrics import KNOWN, Panel
-from gpbandits_env.scenarios.reporting.plots import draw_bounds, draw_curves, draw_panel, plot
+from gpbandits_env.scenarios.reporting.plots import (
+    COLUMNS,
+    WIDTH,
+    draw_bounds,
+    draw_curves,
+    draw_panel,
+    heading,
+    plot,
+)
 from gpbandits_env.scenarios.reporting.style import (
     band,
     colour_of,
@@ -29,13 +37,11 @@ from gpbandits_env.scenarios.reporting.style import (
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.report import mean_and_error
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.scenario import words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE, PNG = "batch_size", (".png",)
-COLUMNS = 4
 # The spread over the instances that a sweep shows: from the 10th percentile to the 90th.
 SPREAD = (0.1, 0.9)
 # A kept picture has so many colours, any two of which differ by so much in red, green or blue: each
@@ -90,15 +96,12 @@ def _drawn(store: Store, stem: Path) -> list[Path]:
 
 
 def _cells(store: Store, stem: Path, *, bounds: bool) -> list[Path]:
-    """Draw the metric in one panel per cell, on a logarithmic scale if there are bounds.
-
-    Two panels in a row are as wide as can be read on a phone.
-    """
+    """Draw the metric in one panel per cell, on a logarithmic scale if there are bounds."""
     scenario, metric = store.scenario, store.scenario["metric"]
     cells = store.cells()
-    rows = -(-len(cells) // 2)
-    with new_figure(7.0, 1.2 + 2.6 * rows + 0.6 * bounds) as figure:
-        grid: Any = figure.subplots(rows, 2, squeeze=False, sharey=True)
+    rows = -(-len(cells) // COLUMNS)
+    with new_figure(WIDTH, 1.2 + 2.6 * rows + 0.6 * bounds) as figure:
+        grid: Any = figure.subplots(rows, COLUMNS, squeeze=False, sharey=True)
         panels = grid.ravel()[: len(cells)]
         for axes in grid.ravel()[len(cells) :]:
             axes.set_axis_off()
@@ -106,7 +109,7 @@ def _cells(store: Store, stem: Path, *, bounds: bool) -> list[Path]:
             draw_panel(axes, store, cell, Panel(metric, log=bounds))
             if bounds:
                 draw_bounds(axes, store, cell, metric)
-            axes.set_title(words(scenario["points"][cell]))
+            axes.set_title("\n".join(heading(scenario["points"], cell)))
         for axes in grid[:, 1]:
             axes.set_ylabel("")
         if not bounds:
@@ -132,7 +135,7 @@ def _sweep(store: Store, stem: Path) -> list[Path]:
     x, values = np.array([v for v, _ in swept], float), np.stack([finals[k] for _, k in swept])
     colours = {label: colour_of(scenario["agents"][label]["agent"]) for label in finals}
     own = colours[swept[0][1]]
-    with new_figure(10.5, 4.6) as figure:
+    with new_figure(WIDTH, 3.8) as figure:
         axes = figure.subplots()
         mean, error = mean_and_error(values, axis=1)
         low, high = np.quantile(values, SPREAD, axis=1)
@@ -181,7 +184,7 @@ def _batches(store: Store, stem: Path) -> list[Path]:
     scenario, cells_of = store.scenario, _cells_of(store)
     panel, points = Panel(scenario["metric"], log=True), scenario["points"]
     rows = -(-len(cells_of) // COLUMNS)
-    with new_figure(13.0, 1.0 + 3.0 * rows) as figure:
+    with new_figure(WIDTH, 1.0 + 2.2 * rows) as figure:
         grid: Any = figure.subplots(rows, COLUMNS, squeeze=False, sharex=True, sharey=True)
         for axes, (label, cells) in zip(grid.ravel(), cells_of.items(), strict=False):
             looks = [{"color": c} for c in _shades(len(cells))]

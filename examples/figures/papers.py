@@ -67,7 +67,7 @@ def srinivas2010_fig_1(figure: Figure) -> None:
     )
     right.set(title="average regret and its bound", xlabel="$T$", ylabel="$R_T / T$")
     right.set(xscale="log", yscale="log")
-    right.legend(fontsize=8)
+    right.legend(fontsize=8, loc="lower left")
     legend_below(figure, left, 5)
 
 
@@ -190,7 +190,8 @@ def srinivas2010_fig_4(figure: Figure) -> None:
         sampler = sampler_for(arms, kernel)
         for i, path in enumerate(sampler.draw(stream("srinivas2010/fig-4", 0, name), 5)):
             axes.plot(arms.coordinates[:, 0], path, color=line_style(i)["color"])
-        axes.set(title=name, xlabel="$x$", xlim=(-1, 1))
+        axes.set_title(name, fontsize=9)
+        axes.set(xlabel="$x$", xlim=(-1, 1))
     panels[0].set_ylabel("$f(x)$")
 
 
@@ -218,7 +219,7 @@ def bogunovic2016_lower_bound(figure: Figure) -> None:
     for i, rho in enumerate((0.0, 0.9), start=len(kernels)):
         name = rf"two arms, correlation {rho:g}: $\sqrt{{(1-\rho)/\pi}}\,(1-\sqrt{{1-\epsilon}})$"
         axes.plot(EPSILONS, theory.least_regret(EPSILONS, rho), label=name, **line_style(i))
-    axes.set(xlabel=r"$\epsilon$", ylabel="least expected regret per round")
+    axes.set(xlabel=r"$\epsilon$", ylabel="least regret per round")
     axes.set(xscale="log", yscale="log")
     legend_below(figure, axes, 2)
 
@@ -305,7 +306,7 @@ FIGURES = {
 def save(name: str, folder: Path) -> Path:
     """Draw a figure to FOLDER/NAME.png; its title is the docstring."""
     draw = FIGURES[name]
-    with new_figure(11.0, 3.6) as figure:
+    with new_figure(7.0, 3.9) as figure:
         draw(figure)
         entitle(figure, str(draw.__doc__).rstrip("."))
         return write(figure, folder / name, (".png",))[0]

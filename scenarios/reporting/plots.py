@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POINTS = 400
-COLUMNS, TITLE = 3, 56
+# Two panels in a row are as wide as can be read on a phone; a longer title would run into the next.
+COLUMNS, WIDTH, TITLE = 2, 7.0, 38
 # Bands of many agents lie on top of each other, and are fainter.
 FEW, SHADE, FAINT = 4, 0.18, 0.1
 DOTS: tuple[Any, ...] = ((0, (1, 2)), (0, (4, 2)), (0, (8, 2)), (0, (6, 2, 1, 2)))
@@ -47,7 +48,7 @@ def plot(
     suffixes: Sequence[str] = (".png", ".svg"),
     panels: Sequence[Panel] = (),
 ) -> list[Path]:
-    """Draw the panels of a scenario, three per row, with one or more rows per cell.
+    """Draw the panels of a scenario, two per row, with one or more rows per cell.
 
     Args:
         store: an open results file.
@@ -76,11 +77,9 @@ def figure(
     if bounds and not any(panel.x == "rounds" and panel.y in known for panel in panels):
         raise InvalidInput(f"{scenario['id']} has no theory curves for any of the panels")
     lines, columns = -(-len(panels) // COLUMNS), min(len(panels), COLUMNS)
-    with new_figure(max(4.0 * columns, 8.0), 0.9 + 3.3 * len(cells) * lines) as figure:
+    with new_figure(WIDTH, 1.2 + 2.6 * len(cells) * lines) as figure:
         grid: Any = figure.subplots(len(cells) * lines, columns, squeeze=False)
-        told = telling(scenario["points"])
         for block, cell in zip(grid.reshape(len(cells), -1), cells, strict=True):
-            params = words({name: scenario["points"][cell][name] for name in told})
             for axes, panel in zip(block, panels, strict=False):
                 draw_panel(axes, store, cell, panel)
                 if bounds and panel.x == "rounds":
@@ -88,9 +87,8 @@ def figure(
                 if panel.band != first.band:
                     axes.set_title(f"{panel.title} (± {BRIEF[panel.band]})")
             for axes in block[len(panels) :]:
-                axes.set_axis_off()
-            # Long parameters would run into the next panel.
-            block[0].set_title("\n".join([first.title, *wrap(params, TITLE)]))
+                axes.remove()
+            block[0].set_title("\n".join([first.title, *heading(scenario["points"], cell)]))
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
         about = f"{counted(trials, 'trial')}, band: {BANDS[first.band]}"
         entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
@@ -108,6 +106,11 @@ def telling(points: Sequence[Settings]) -> list[str]:
             found.append(name)
             cells = told
     return found
+
+
+def heading(points: Sequence[Settings], cell: int) -> list[str]:
+    """The parameters that tell a cell from the others, in lines that fit above a panel."""
+    return wrap(words({name: points[cell][name] for name in telling(points)}), TITLE)
 
 
 def declared(store: Store) -> list[Panel]:
