@@ -6,7 +6,7 @@ the attacks in its experiments. There, some leave a target region alone; here, n
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -29,7 +29,6 @@ class Corruption(ABC):
     """
 
     budget: float
-    needs_arms: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -98,7 +97,6 @@ class TopK(Corruption):
     """The values of the k best arms, and of arms equal to the last of them, become the smallest."""
 
     k: int = 3
-    needs_arms: ClassVar[bool] = True
 
     def wanted(self, function: Function, domain: Domain, values: Array) -> Array:
         every = function(np.arange(domain.size))
@@ -117,6 +115,6 @@ def corruption_for(spec: CorruptionSpec, domain: Domain) -> Corruption | None:
         UnknownName: there is no such type or field.
     """
     corruption = None if spec is None else CORRUPTIONS.from_dict(spec)
-    if corruption is not None and corruption.needs_arms and not domain.finite:
+    if isinstance(corruption, TopK) and not domain.finite:
         raise InvalidInput("this corruption ranks all arms: use a grid or arms instead of a box")
     return corruption
