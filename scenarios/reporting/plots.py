@@ -109,8 +109,16 @@ def telling(points: Sequence[Settings]) -> list[str]:
 
 
 def heading(points: Sequence[Settings], cell: int) -> list[str]:
-    """The parameters that tell a cell from the others, in lines that fit above a panel."""
-    return wrap(words({name: points[cell][name] for name in telling(points)}), TITLE)
+    """The parameters that tell a cell from the others, in lines that fit above a panel.
+
+    Where the types of settings tell them apart, the types are enough.
+    """
+    told: Plain = {}
+    for name in telling(points):
+        values = [point[name] for point in points]
+        types = {value["type"] for value in values if isinstance(value, dict) and "type" in value}
+        told[name] = values[cell]["type"] if len(types) == len(values) else values[cell]
+    return wrap(words(told), TITLE)
 
 
 def declared(store: Store) -> list[Panel]:

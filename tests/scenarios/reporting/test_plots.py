@@ -7,7 +7,7 @@ import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Panel
 from gpbandits_env.scenarios.reporting import comparison_plot
-from gpbandits_env.scenarios.reporting.plots import declared, draw_panel, figure, telling
+from gpbandits_env.scenarios.reporting.plots import declared, draw_panel, figure, heading, telling
 from gpbandits_env.scenarios.reporting.style import colour_of, new_figure
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.comparison import compare
@@ -112,3 +112,6 @@ def test_titles_have_the_first_parameters_that_tell_the_cells_apart():
     assert telling(points) == ["function", "clock"]
     assert telling([{"epsilon": 0.1}, {"epsilon": 0.2}]) == ["epsilon"]
     assert telling([{}]) == []
+    assert heading(points, 1) == ["function = ackley, clock =", "{'evaluation': 10.0}"]
+    kernels = [{"kernel": {"type": kind, "lengthscale": 0.2}} for kind in ("se", "matern32")]
+    assert heading(kernels, 0) == ["kernel = se"]
