@@ -191,10 +191,14 @@ class BoxPosterior(Posterior):
 
     def mean_at_observed(self) -> Array:
         """The present posterior means at the observed points, (t,); O(t) without drift."""
-        if self.jitter or self.temporal is not None or self._decay is not None:
+        n = self._n_observed
+        if self.temporal is not None:
+            weights = self.predictor.alpha[:n]
+            known = self._prior.sums(self._data.points[:n], weights, self._data.clock)
+            return self.mean_at(self.observed) if known is None else self.prior_mean + known
+        if self.jitter or self._decay is not None:
             return self.mean_at(self.observed)
         # m + K alpha, and (K + s^2 I) alpha = y - m.
-        n = self._n_observed
         return self.rewards - self._data.noise[:n] * self.predictor.alpha[:n]
 
     def covariance(self, points: ArrayLike) -> Array:
@@ -386,9 +390,7 @@ class BoxPosterior(Posterior):
         with OneThread():
             for start in range(0, data.count, BLOCK):
                 part = slice(start, min(start + BLOCK, data.count))
-                upto, stamps = slice(part.stop), data.stamps
-                own = data.points[part], data.points[upto], stamps[part], stamps[upto]
-                cross = self._prior(*own)
+                cross = self._prior.gram(data.points, data.stamps, part)
                 self._grow(cross[:, :start], cross[:, start:])
 
     def drift(self, epsilon: float, dt: float) -> None:

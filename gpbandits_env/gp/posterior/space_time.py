@@ -14,6 +14,7 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.kernels import Kernel, Sum
 from gpbandits_env.gp.kernels.columns import Columns, ScaledColumns, SumColumns
+from gpbandits_env.gp.kernels.stationary import MANY
 from gpbandits_env.gp.model import terms
 from gpbandits_env.gp.samplers import BoxSampler, FourierFeatures, exact_features, joined_features
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel
@@ -21,6 +22,37 @@ from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel
 # With epsilon, time is measured in the logarithm of correlation, so that epsilon may change: after
 # one unit the correlation is 1/e.
 UNIT_DECAY = MarkovTime(-math.expm1(-2.0))
+
+
+class InSpace:
+    """A kernel among the points of a box; what is known is kept for the next points."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel, self._points, self._block = kernel, np.empty((0, 0)), np.empty((0, 0))
+
+    def among(self, points: Array) -> Array:
+        """k(x_i, x_j) for points (n, d), (n, n), a view that is valid until the next call.
+
+        Cost: O(n d) per point that was not among the last ones, and O(n^2) if the first of those
+        are not the first points.
+        """
+        n, old = len(points), self._points
+        first = min(n, len(old))
+        if not np.array_equal(points[:first], old[:first]):
+            known = {row.tobytes(): i for i, row in enumerate(old)}
+            places = [known.get(row.tobytes(), -1) for row in points]
+            first = places.index(-1) if -1 in places else n
+            self._reserve(n, self._block[np.ix_(places[:first], places[:first])])
+        elif n > len(self._block):
+            self._reserve(2 * n, self._block[:first, :first])
+        new = self._kernel(points[first:], points)
+        self._block[first:n, :n], self._block[:first, first:n] = new, new[:, :first].T
+        self._points = points.copy()
+        return self._block[:n, :n]
+
+    def _reserve(self, most: int, known: Array) -> None:
+        self._block = np.empty((most, most))
+        self._block[: len(known), : len(known)] = known
 
 
 class SpaceTime:
@@ -43,6 +75,10 @@ class SpaceTime:
         farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
         self._corners = np.stack([box.low, box.high, farthest])
         kernel.check_points(self._corners)
+        # Under a temporal kernel, data are often learned anew without some of them. What is kept is
+        # the same to the last digit if it is computed from differences of coordinates.
+        apart = temporal is not None and len(self._terms) == 1 and box.dim < MANY
+        self._in_space = InSpace(kernel) if apart and kernel.radial is not None else None
         if not self.stationary:
             kernel.scaled(1.0)  # an error that a later time would raise
 
@@ -54,6 +90,19 @@ class SpaceTime:
     def __call__(self, x: Array, z: Array, t: Array, s: Array) -> Array:
         """The covariances of points x at times t with points z at times s, (k, m)."""
         return reduce(np.add, [kernel(x, z) * in_time(t, s) for kernel, in_time in self._terms])
+
+    def gram(self, points: Array, stamps: Array, part: slice) -> Array:
+        """The covariances of part of the data with those up to its end, (k, m)."""
+        upto = slice(part.stop)
+        if self._in_space is None:
+            return self(points[part], points[upto], stamps[part], stamps[upto])
+        return self._in_space.among(points)[part, upto] * self._time(stamps[part], stamps[upto])
+
+    def sums(self, points: Array, weights: Array, now: float) -> Array | None:
+        """The weighted sums (n,) of the covariances of points now, or None; O(n^2) where known."""
+        if self._in_space is None:
+            return None
+        return self._in_space.among(points) @ (weights * self._time.spread(now))
 
     def left(self, age: float) -> float:
         """The largest correlation with the present after so much time."""

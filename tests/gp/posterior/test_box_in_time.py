@@ -140,6 +140,28 @@ def test_what_has_no_effect_any_more_is_dropped(temporal):
     assert_equal(*both, both[0].box.sample(rng, 8))
 
 
+@pytest.mark.parametrize(
+    "kernel", [Matern52(0.6), Matern52((0.6, 0.9)), Matern52(0.6) + SquaredExponential(0.4)]
+)
+def test_data_are_learned_anew_without_some_of_them(kernel):
+    """Covariances in space that were known are used again, which changes no digit."""
+    rng = np.random.default_rng(0)
+    used, _ = pair(SEASON, kernel)
+    x, y = used.box.sample(rng, 90), rng.standard_normal(90)
+    x[7], at = x[5], used.box.sample(rng, 20)
+    for rows in (np.arange(70), np.r_[0:4, 5:70], np.r_[1:4, 5:20, 60:90], np.r_[80:90]):
+        used.forget()
+        fresh, _ = pair(SEASON, kernel)
+        for posterior in (used, fresh):
+            posterior.replay([(x[[i]], y[[i]], 0.1) for i in rows])
+            posterior.condition(at[:2], np.ones(2))
+            posterior.hallucinate(at[2:3])
+        for found, expected in zip(used.moments(at), fresh.moments(at), strict=True):
+            np.testing.assert_array_equal(found, expected)
+        told = used.mean_at(used.observed)
+        np.testing.assert_allclose(used.mean_at_observed(), told, rtol=0, atol=1e-12)
+
+
 def test_a_markov_kernel_is_epsilon():
     here, there = pair(MarkovTime(0.05))[0], pair(None)[0]
     rng = np.random.default_rng(0)
