@@ -34,7 +34,7 @@ from gpbandits_env.agents.search.climb import (
     pulled,
     surfaces,
 )
-from gpbandits_env.agents.search.exchange import alternated
+from gpbandits_env.agents.search.exchange import LEAST_GAIN, alternated, least_gain
 from gpbandits_env.agents.search.search import Region, Within
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, flag, leading, whole
 from gpbandits_env.domains import Box, Domain
@@ -120,7 +120,7 @@ class BoxSearch(CandidateSearch):
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
         leads = leader(acquisition, score, mean, var)
         climbed = surfaces(acquisition, posterior, allowed, self.feasibility)
-        found = self._ascended(y, score, leads, *climbed)
+        found = self._ascended(y, score, leads, *climbed, acquisition.logarithmic)
         return points[leads[0]] if found is None else found
 
     def best_mean(self, posterior: BoxPosterior) -> Array:
@@ -139,7 +139,13 @@ class BoxSearch(CandidateSearch):
         return points[leads[0]] if found is None else found
 
     def _ascended(
-        self, y: Array, score: Array, leads: tuple[IntArray, float], climbed: Surface, alone: Score
+        self,
+        y: Array,
+        score: Array,
+        leads: tuple[IntArray, float],
+        climbed: Surface,
+        alone: Score,
+        logarithmic: bool = False,
     ) -> Array | None:
         """The best end, (1, d), of ascents from candidates y; None if none is above the leader."""
         (first, tolerance), count = leads, min(self.settings.starts, len(y))
@@ -159,7 +165,8 @@ class BoxSearch(CandidateSearch):
             def again(y: Array) -> tuple[Array, Array]:
                 return self._climb(climbed, y, budget)
 
-            found, values = alternated(self.box, alone, again, found, values)
+            least = LEAST_GAIN if logarithmic else least_gain(score)
+            found, values = alternated(self.box, alone, again, found, values, least)
         top = int(leading(values, tolerance / TIE))
         higher = values[top] > score[first] + tolerance
         return self._lift(found[[top]]) if higher else None
@@ -174,6 +181,7 @@ class BoxSearch(CandidateSearch):
         y = self._draw(posterior)
         points = self._lift(y)
         values = paths(points)
+        least = [least_gain(each) for each in values] if self.box.free is not None else []
         surface: Surface = paths.climb
         if self.feasibility is not None:
             slacks = self.feasibility.sampled(rng, size)
@@ -187,7 +195,7 @@ class BoxSearch(CandidateSearch):
         tops = tops.reshape(size, count)
         if self.box.free is not None:
             ends = found.reshape(size, count, -1)
-            best = [self._exchanged(surface, i, ends[i], tops[i]) for i in range(size)]
+            best = [self._exchanged(surface, i, ends[i], tops[i], least[i]) for i in range(size)]
             return np.array([x for x, _ in best]), np.array([value for _, value in best])
         own, top = np.arange(size), leading(tops)
         # Candidates are scored in single precision; an ascent starts at the best, never descending.
@@ -240,7 +248,7 @@ class BoxSearch(CandidateSearch):
         return linear.slid(moved, *ends, self.box.free)
 
     def _exchanged(
-        self, sampled: Surface, which: int, ends: Array, values: Array
+        self, sampled: Surface, which: int, ends: Array, values: Array, least: float
     ) -> tuple[Array, float]:
         """The best end of a sample after exchanges of discrete values, and its value."""
 
@@ -253,7 +261,7 @@ class BoxSearch(CandidateSearch):
         def score(y: Array) -> Array:
             return sampled(y, np.full(len(y), which))[0]
 
-        points, scores = alternated(self.box, score, again, ends, values)
+        points, scores = alternated(self.box, score, again, ends, values, least)
         top = int(leading(scores))
         return points[top], scores.item(top)
 

@@ -12,12 +12,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, descending, leading
+from gpbandits_env.arrays import TIE, Array, descending, leading
 from gpbandits_env.domains import Box
 
 # The number of ends that are improved, and of exchanges in a row of each.
 ENDS, MOST_EXCHANGES = 4, 12
-# The number of times that an ascent follows; the gain that counts, in units of the score.
+# The number of times that an ascent follows; the gain that counts, if a score is a logarithm, and
+# otherwise relative to the standard deviation of the scores of candidates.
 ROUNDS, LEAST_GAIN = 4, 1e-3
 
 
@@ -27,6 +28,7 @@ def alternated(
     climb: Callable[[Array], tuple[Array, Array]],
     ends: Array,
     values: Array,
+    least: float = LEAST_GAIN,
 ) -> tuple[Array, Array]:
     """Improve the best ends by exchanges and ascents in turn, the exchange last.
 
@@ -36,6 +38,7 @@ def alternated(
         climb: maps starts (k, d) to the ends of ascents (k, d), and their scores (k,).
         ends: (n, d) points of the box.
         values: (n,) their scores.
+        least: the gain that counts.
     Returns:
         The improved points, at most four, and their scores, which are not below those given.
     """
@@ -45,16 +48,21 @@ def alternated(
     for i in range(ROUNDS + 1):
         before = scores.copy()
         for row in np.flatnonzero(moving):
-            points[row], scores[row] = _exchanged(box, score, points[row], scores.item(row))
-        moving &= scores > before + LEAST_GAIN
+            points[row], scores[row] = _exchanged(box, score, points[row], scores.item(row), least)
+        moving &= scores > before + least
         if i == ROUNDS or not moving.any():
             break
         points[moving], scores[moving] = climb(points[moving])
     return points, scores
 
 
+def least_gain(scores: Array) -> float:
+    """The gain that counts of scores that are no logarithms, given those of candidates, (n,)."""
+    return max(LEAST_GAIN * float(np.std(scores)), TIE * float(np.abs(scores).max()))
+
+
 def _exchanged(
-    box: Box, score: Callable[[Array], Array], point: Array, value: float
+    box: Box, score: Callable[[Array], Array], point: Array, value: float, least: float
 ) -> tuple[Array, float]:
     """The point after the best exchange of one coordinate at a time, and its score."""
     for _ in range(MOST_EXCHANGES):
@@ -63,7 +71,7 @@ def _exchanged(
             break
         scores = score(others)
         best = int(leading(scores))
-        if not scores[best] > value + LEAST_GAIN:
+        if not scores[best] > value + least:
             break
         point, value = others[best], scores.item(best)
     return point, value

@@ -21,11 +21,11 @@ MIXED = Space(
 )
 
 
-def posterior_of(space, n, seed):
+def posterior_of(space, n, seed, unit=1.0):
     rng = np.random.default_rng(seed)
-    posterior = BoxPosterior(space.cube, Matern52(1.0), 1e-4)
+    posterior = BoxPosterior(space.cube, Matern52(1.0).scaled(unit**2), 1e-4 * unit**2)
     x = space.cube.snap(rng.random((n, space.dim)))
-    posterior.condition(x, np.sin(5.0 * x @ rng.standard_normal(space.dim)))
+    posterior.condition(x, unit * np.sin(5.0 * x @ rng.standard_normal(space.dim)))
     return posterior
 
 
@@ -61,6 +61,20 @@ def test_no_exchange_of_values_finds_much_more(kind, seed):
     (point,) = BoxSearch(MIXED.cube, np.random.default_rng(seed)).best(acquisition, posterior)
     assert np.array_equal(MIXED.cube.snap(point[None])[0], point)
     assert exchanged_gain(MIXED, acquisition, posterior, point) < 0.05
+
+
+@pytest.mark.parametrize("unit", [2.0**-12, 2.0**12])
+def test_the_unit_of_values_decides_no_exchange(unit):
+    """Powers of two change no digit."""
+    plain, scaled = (posterior_of(MIXED, 30, 0, u) for u in (1.0, unit))
+    searches = [BoxSearch(MIXED.cube, np.random.default_rng(0)) for _ in range(2)]
+    one, other = (s.best(UCB(2.0), p) for s, p in zip(searches, (plain, scaled), strict=True))
+    assert np.array_equal(one, other)
+    rngs = [np.random.default_rng(5) for _ in range(2)]
+    pairs = zip(searches, (plain, scaled), rngs, strict=True)
+    (one, tops), (other, scaled_tops) = (s.sampled(p, rng, 3) for s, p, rng in pairs)
+    assert np.array_equal(one, other)
+    assert np.array_equal(unit * tops, scaled_tops)
 
 
 def test_ends_are_never_below_where_they_were():
