@@ -75,9 +75,10 @@ def agent_for(
     learned by default draws in rewards far from most others.
 
     By default, the kernel is Matern-5/2 with lengthscale 0.3 sqrt(d) on the unit cube and variance
-    1, the noise has variance 1e-4, and values are standardized. The lengthscales (one per
-    dimension), the variance and the noise variance are learned at every third value, and less often
-    above 60 values, unless a kernel is given. With a window or resets, the model is that of the
+    1, the noise has variance 1e-4, and values are standardized once there are five; the model of
+    fewer is that of values with mean 0 and variance 1. The lengthscales (one per dimension), the
+    variance and the noise variance are then learned at every third value, and less often above 60
+    values, unless a kernel is given. With a window or resets, the model is that of the
     data in the window. Where data age by an epsilon, it is learned too, from the value that is
     given, with one lengthscale; ``temporal`` stays as given. Where an agent's own beta_t is that of
     a theorem, beta is 2.
