@@ -7,7 +7,6 @@ in docs/ appears in the next build; no list has to be extended here.
 import re
 import tempfile
 from pathlib import Path
-from urllib.parse import unquote
 
 import agent_pages
 import agent_pictures
@@ -24,7 +23,6 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from PIL import Image
 
 from gpbandits_env.scenarios import registry
 
@@ -57,8 +55,6 @@ MARKED = {
 # Longer tables are folded, except on pages that are such a table.
 MOST_ROWS = 24
 OPEN = ("agents.md", "scenarios.md", "api/", "papers/")
-# Kept pictures, and the width in pixels of one with a single column of panels.
-KEPT, SINGLE = re.compile(r'<img [^>]*src="(?:\.\./)*results/([^"]+\.png)"[^>]*>'), 640
 TABLE = re.compile(r"<details.*?</details>|<table>.*?</table>", re.DOTALL)
 
 
@@ -132,15 +128,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     """Convert formulas to MathML, keep numbers with their "±", fold long tables."""
     if not page.file.src_uri.startswith(OPEN):
         html = TABLE.sub(_folded, html)
-    html = KEPT.sub(_legible, html)
     return formulas.as_mathml(html).replace(" ± ", "&nbsp;±&nbsp;")
-
-
-def _legible(picture: re.Match[str]) -> str:
-    """A kept picture, which scrolls on a phone if it has panels beside each other."""
-    with Image.open(ROOT / "docs/results" / unquote(picture[1])) as opened:
-        wide = opened.width > SINGLE
-    return f'<span class="wide">{picture[0]}</span>' if wide else picture[0]
 
 
 def _folded(table: re.Match[str]) -> str:

@@ -1,6 +1,7 @@
 """The figures of the documentation; batches of several sizes."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,6 +61,16 @@ def test_a_light_picture_has_half_the_width_and_each_line_its_colour(tmp_path):
     assert differences[:64].max() <= 2 * 16
     before = file.read_bytes()
     assert figures.lighten(file).read_bytes() == before
+
+
+def test_no_kept_picture_is_too_wide_for_a_phone():
+    """At 390 pixels the letters of a wider one, which have 11, would be smaller than 6."""
+    widths = {}
+    for file in (Path(__file__).parents[3] / "docs" / "results").glob("*.png"):
+        with Image.open(file) as picture:
+            widths[file.name] = picture.width
+    assert widths
+    assert {name: width for name, width in widths.items() if width > 640} == {}
 
 
 def test_other_scenarios_are_drawn_as_ever(run):
