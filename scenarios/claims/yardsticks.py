@@ -128,8 +128,9 @@ def slope(a: Array, x: Array, limits: Limits) -> Judged:
     a, mean, axis = a[:, kept], mean[kept], np.log(x[kept])
     weights = axis - axis.mean()
     weights /= weights @ weights
-    value = float(weights @ np.log(mean))
-    low, high = interval(value, error((a / mean) @ weights), len(a))
+    # Less the first, which no slope depends on, so that constant curves have slope 0 exactly.
+    value, a = float(weights @ np.log(mean / mean[0])), a / mean
+    low, high = interval(value, error((a - a[:, :1]) @ weights), len(a))
     numbers = {"slope": value, "low": low, "high": high}
     return _against(low, high, limits.above, limits.below), numbers
 

@@ -120,6 +120,8 @@ def test_a_slope_is_that_of_the_mean_curve():
     outcome, numbers = yardsticks.slope(curves, x, Limits(below=0.6))
     assert outcome == HOLDS
     assert numbers["slope"] == pytest.approx(0.5)
+    constant = yardsticks.slope(np.full((2, 3), 5120.1), x, Limits(below=0.1))[1]
+    assert constant == {"slope": 0.0, "low": 0.0, "high": 0.0}
 
 
 @pytest.mark.parametrize("name", GROUPS)
