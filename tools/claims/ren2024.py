@@ -86,10 +86,10 @@ MEASURES = {"ren2024/boston-stand-in": (above_best_found,)}
 
 
 def pseudo_values(statistic: Callable[..., float], *values: Array) -> Array:
-    """The jackknife's values of the units, (n,): their mean is the estimate, with its error."""
-    n, whole = len(values[0]), statistic(*values)
-    without = [statistic(*(np.delete(v, i) for v in values)) for i in range(n)]
-    return n * whole - (n - 1) * np.array(without)
+    """The jackknife's values of the units, (n,), moved so that their mean is the statistic."""
+    n = len(values[0])
+    without = np.array([statistic(*(np.delete(v, i) for v in values)) for i in range(n)])
+    return statistic(*values) + (n - 1) * (without.mean() - without)
 
 
 def spread() -> Arrays:
