@@ -74,7 +74,10 @@ class Check(Limits):
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper's results; see the fields of a table [[claim]]."""
+    """One sentence of a paper's results; see the fields of a table [[claim]].
+
+    ``not_run`` is how many parts have no check because they were not run: they are undecided.
+    """
 
     id: str
     where: str
@@ -85,6 +88,7 @@ class Claim:
     needs: str = ""
     departs: str = ""
     rule: Rule | None = None
+    not_run: int = 0
     check: tuple[Check, ...] = ()
 
 

@@ -238,7 +238,8 @@ def combined(claim: Claim, judged: Sequence[Judged], paper: str) -> str:
     """The verdict on a claim from its checks, by its own rule or else by that of a paper."""
     counted = [j for j in judged if not j.check.reported and not j.check.only_limits]
     outcomes, outcome = Counter(outcome for j in counted for outcome in j.outcomes), UNDECIDED
-    if outcomes:
+    outcomes[UNDECIDED] += claim.not_run
+    if outcomes.total():
         outcome = _one(outcomes, claim.rule) if claim.rule else by_paper(paper, outcomes)
     limited = any(FAILS in j.outcomes for j in judged if j.check.only_limits)
     return VERDICTS[OUTCOMES.index(PART if limited and outcome == HOLDS else outcome)]

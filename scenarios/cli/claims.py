@@ -89,6 +89,7 @@ def _lines(claim: Claim, main: Verdict, others: dict[str, Verdict]) -> list[str]
         f"claim    {claim.says}",
         f"verdict  {main.verdict} ({robust(main, others)})",
         *(f"         {name}: {other.verdict}" for name, other in others.items()),
+        *([f"departs  {' '.join(claim.departs.split())}"] if claim.departs else []),
         *([f"needs    {claim.needs}"] if claim.needs else []),
     ]
     for check in main.checks:

@@ -1,4 +1,4 @@
-"""bedi2022: compressed Gaussian-process bandits (JMLR 2022), Section 4.
+"""bedi2022: compressed Gaussian-process bandits (arXiv, 2022), Section 4.
 
 Three acquisitions with three posteriors: dense, compressed, and Nystrom (BKB). Figs. 1 to 3, at the
 paper's epsilon and threshold, eq. (2.12), which leaves out no observation before round 5000. Other

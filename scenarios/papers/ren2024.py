@@ -1,4 +1,4 @@
-"""ren2024: TS-RSR and what it is compared with, in batches, Section 5 and Tables 1-7.
+"""ren2024: TS-RSR and what it is compared with, in batches, Section 6 and Tables 1-7.
 
 The twelve problems are draws from Gaussian processes, test functions, a network to tune on house
 prices, and a robot that pushes a disc. Some of them are run again as the authors' code has them.

@@ -135,10 +135,11 @@ def not_run(reading: Reading) -> str:
     return ", ".join(f"`{id}`" for id in reading.scenarios.values() if evidence.load(id) is None)
 
 
-def deciding(main: Verdict) -> str:
+def deciding(claim: Claim, main: Verdict) -> str:
     """How many parts hold, and the part that decides with its numbers and units."""
     judged = [j for j in main.checks if not j.check.reported]
     outcomes = Counter(outcome for j in judged for outcome in j.outcomes)
+    outcomes[UNDECIDED] += claim.not_run
     parts = [part for j in judged for part in j.parts if part.numbers]
     if not parts:
         return "not run" if main.checks else "no data"

@@ -325,7 +325,7 @@ def verdict(paper, outcomes, rule):
 
 def claim_verdict(claim, checks, folder):
     """The verdict on a claim by these checks, and how many units each check has."""
-    counted, limited, sizes = [], False, []
+    counted, limited, sizes = [OPEN] * claim.get("not_run", 0), False, []
     for check in checks:
         check["logarithmic"] = check.get("metric", "").startswith("log10")
         make = computed_outcomes if "computed" in check else scenario_outcomes

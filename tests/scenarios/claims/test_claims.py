@@ -18,12 +18,6 @@ YARDSTICKS = {
     *("better", "level", "best", "published", "grows", "settles"),
     *("sublinear", "bound", "theory", "other"),
 }
-# Scenarios in many dimensions run some agents only; the others are those of 20 dimensions.
-WITHOUT_BASELINES = {
-    f"tranthe2020/{name}-{dim}": f"tranthe2020/{name}-20"
-    for name in ("ackley", "levy", "hyper-ellipsoid", "camelback", "schwefel")
-    for dim in (50, 100)
-}
 
 
 def labels_of(scenario):
@@ -74,8 +68,6 @@ def test_a_check_names_agents_cells_and_arrays_that_exist(claim):
         for id in check.scenario:
             scenario = registry.get(id)
             labels = labels_of(scenario)
-            if id in WITHOUT_BASELINES:
-                labels |= labels_of(registry.get(WITHOUT_BASELINES[id]))
             assert {*check.a, *check.b} <= labels, id
             points = scenario.points()
             for cell in check.cells:

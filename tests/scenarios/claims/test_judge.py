@@ -8,10 +8,10 @@ from gpbandits_env.scenarios.results import evidence
 KEPT, ABSENT = "bogunovic2016/se", "bogunovic2016/matern52"
 
 
-def claim(**check):
+def claim(not_run=0, yardstick="level", **check):
     words = dict.fromkeys(("where", "says", "judged", "yardstick"), "")
-    checks = (Check(yardstick="level", a=("tv-gp-ucb",), b=("r-gp-ucb",), **check),)
-    return Claim(id="bogunovic2016/made", scenarios=(), check=checks, **words)
+    checks = (Check(yardstick=yardstick, a=("tv-gp-ucb",), b=("r-gp-ucb",), **check),)
+    return Claim(id="bogunovic2016/made", scenarios=(), check=checks, not_run=not_run, **words)
 
 
 def without_absent(id):
@@ -36,6 +36,15 @@ def test_a_computation_that_was_not_run_has_a_part_for_each_pair():
         "x against z",
         "y against z",
     ]
+
+
+def test_parts_without_a_check_are_undecided():
+    found = [judge(claim(n, "better", scenario=(KEPT,))).verdict for n in (0, 2)]
+    assert found == ["holds", "in part"]
+    assert (
+        judge(Claim(**{**vars(claim(2, scenario=(KEPT,))), "check": ()})).verdict
+        == "cannot be judged"
+    )
 
 
 def test_a_reading_that_was_not_run_is_left_out():
