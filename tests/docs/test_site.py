@@ -228,7 +228,10 @@ def made(yardstick, numbers, **settings):
 
 def test_claims_are_judged_by_the_rule_of_every_paper(papers, monkeypatch):
     """One part that holds and one that fails: "in part" by three rules, and not by two."""
-    check, claim = Check(yardstick="level", computed="made/made"), SimpleNamespace(rule=None)
+    check, claim = (
+        Check(yardstick="level", computed="made/made"),
+        SimpleNamespace(rule=None, not_run=0),
+    )
     main = Verdict("in part", (Judged(check, (), (HOLDS, FAILS)),))
     monkeypatch.setattr(papers, "verdicts", lambda group: [(claim, main, {})])
     assert papers.other_rules() == [
