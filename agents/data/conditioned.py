@@ -79,6 +79,8 @@ class Conditioned:
         # The calls since the last start from the prior: after how many rows it passed to a time.
         # The rows before the first time were learned together, later ones as they had arrived.
         self._passed: list[tuple[int, float]] = [(0, START)]
+        # The rows that were removed since then, each with the number of those calls before.
+        self._removed: list[tuple[int, int]] = []
         self.ages = self.model.epsilon > 0.0 or self.posterior.ages
 
     def received(self, rewards: Array) -> Array:
@@ -99,8 +101,8 @@ class Conditioned:
         if self._refit is not None and self._refit.model is not self.model:
             self.reset()
             stale = True
-        if stale or (keep.masks and (keep.counts(data, t)[: self._held] != self._mask).any()):
-            self._anew(t, time)
+        if stale or (keep.masks and not self._removes(keep.counts(data, t))):
+            self._anew(time, keep.counts(data, t))
             return
         if data.size == self._held:
             self.posterior.rollback()
@@ -115,7 +117,7 @@ class Conditioned:
             self._held = data.size
             self._learn(new.rounds, new.points, new.rewards, new.noise_var)
         elif not self._append(keep.counts(data, t), data.size):
-            self._anew(t, time)
+            self._anew(time, keep.counts(data, t))
             return
         if self.ages:
             self._pass(time)
@@ -137,11 +139,32 @@ class Conditioned:
         self._mask = counting[: self._held]
         return True
 
-    def _anew(self, t: int, time: float, size: int | None = None) -> None:
-        """Condition an empty posterior on what counts, also only of the first rows."""
-        data = self.data
-        size = data.size if size is None else size
-        counting = self._keep.counts(data, t)[:size]
+    def _removes(self, counting: NDArray[np.bool_]) -> bool:
+        """Remove what no longer counts; whether the posterior then holds what counts.
+
+        After as many removals as there are rows it is conditioned anew, so that neither rounding
+        nor the record of removals accumulates.
+        """
+        held, now = self._mask, counting[: self._held]
+        gone = np.flatnonzero(held & ~now)
+        if (now & ~held).any() or len(gone) + len(self._removed) > np.count_nonzero(now):
+            return not (held != now).any()
+        return all(self._remove(row) for row in gone.tolist())
+
+    def _remove(self, row: int) -> bool:
+        rows = np.flatnonzero(self._mask)
+        if self.ages:
+            rows = rows[np.argsort(self.data.times[rows], kind="stable")]
+        if not self.posterior.remove(int(np.flatnonzero(rows == row)[0]) - len(rows)):
+            return False
+        self._mask[row] = False
+        self._removed.append((len(self._passed), row))
+        self._hold(np.flatnonzero(self._mask))
+        return True
+
+    def _anew(self, time: float, counting: NDArray[np.bool_]) -> None:
+        """Condition an empty posterior on what counts of the first rows, by a mask of those."""
+        data, size = self.data, len(counting)
         rows = np.flatnonzero(counting)
         if self._mapped.moves:
             self.posterior = self._make(self.model)
@@ -225,7 +248,7 @@ class Conditioned:
     def state(self) -> State:
         """What does not follow from the data, as a copy in plain data."""
         own = {"round": self._t, "posterior": self.posterior.state()}
-        return own | {"passed": list(self._passed)}
+        return own | {"passed": list(self._passed), "removed": list(self._removed)}
 
     def restore(self, state: State) -> None:
         """Learn the data again by the calls before a snapshot, for the same last digits.
@@ -243,8 +266,16 @@ class Conditioned:
             self._held, self._passed, self._mask = data.size, passed, counting
             self.posterior.restore(state["posterior"])
             return
-        self._anew(t, passed[0][1], passed[0][0])
-        for size, time in passed[1:]:
+        removed = [
+            (whole(calls, "calls", 1, len(passed)), whole(row, "row", 0, data.size - 1))
+            for calls, row in state.get("removed", ())
+        ]
+        counting[[row for _, row in removed]] = True
+        self._anew(passed[0][1], counting[: passed[0][0]].copy())
+        for calls, (size, time) in enumerate([*passed[1:], (data.size, None)], 1):
+            for row in [row for when, row in removed if when == calls]:
+                self._remove(row)
+                counting[row] = False
             self._append(counting, size)
-            self._pass(time)
-        self._append(counting, data.size)
+            if time is not None:
+                self._pass(time)

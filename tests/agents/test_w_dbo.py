@@ -1,5 +1,7 @@
 """W-DBO: the criterion against its reference values, and every choice and removal re-derived."""
 
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -200,6 +202,30 @@ def test_its_criterion_is_computed_anew_where_it_is_inaccurate():
     agent.tell(rng.random((1, 2)), rng.standard_normal(1))
     assert agent.keep._known is not known
     assert agent.keep._known.accurate(0)
+
+
+def test_what_it_holds_after_removals_follows_from_its_snapshot():
+    """Removals update the factor of the posterior, and a restored agent repeats them."""
+    rng, problem = (
+        np.random.default_rng(0),
+        Problem(Box(np.zeros(2), np.ones(2)), Matern52(0.4), 0.05),
+    )
+    agent, other = (agents.make("w-dbo", problem, seed=0, alpha=2.0) for _ in range(2))
+    held = []
+    for t in range(70):
+        x = agent.ask()
+        if t % 9 == 8:
+            other.restore(pickle.loads(pickle.dumps(agent.snapshot())))
+            found, expected = (
+                a.posterior.moments(problem.domain.sample(np.random.default_rng(t), 40))
+                for a in (other, agent)
+            )
+            np.testing.assert_array_equal(found, expected)
+        reward = np.sin(5.0 * x[0, 0] + 0.2 * t) + 0.2 * rng.standard_normal()
+        agent.tell(x, [reward])
+        held.append(len(agent.conditioned._removed))
+    assert max(held) > 5
+    assert 0 in held[40:]  # conditioned anew
 
 
 def test_another_kernel_in_time_is_an_error():

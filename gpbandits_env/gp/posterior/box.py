@@ -325,6 +325,21 @@ class BoxPosterior(Posterior):
         self._refactor()
         self._changed()
 
+    def remove(self, i: int) -> bool:
+        data, white = self._data, self._whitening
+        self.rollback()
+        at = data.count + i
+        if at < 0 or not self.noise_var:
+            return False
+        white.remove(at)
+        data.remove(at)
+        data.beta[:] = white.matrix @ (data.rewards - self.prior_mean)
+        var = white.matrix.diagonal() ** -2.0 - np.maximum(data.noise, self._least_noise)
+        gain = 0.5 * np.log1p(np.maximum(var, 0.0) / data.noise)
+        self.information_gain, self.size = float(gain.sum()), self.size - 1
+        self._changed()
+        return True
+
     def _append(self, x: Array, rewards: Array | None, noise: Array | None = None) -> None:
         """Append points (k, d) observed now, with or without rewards (k,), block by block."""
         own, data = each_noise(noise, self.noise_var, len(x)), self._data

@@ -176,6 +176,13 @@ class Posterior(ABC):
         Epsilon is positive, unless the posterior `ages`.
         """
 
+    def remove(self, i: int) -> bool:
+        """Forget an observation, -1 for the last; whether that costs less than to learn anew.
+
+        If not, nothing changes.
+        """
+        return False
+
     @abstractmethod
     def forget(self) -> None:
         """Return to the prior: no data, no jitter, no information gain."""

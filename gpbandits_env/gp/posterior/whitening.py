@@ -73,6 +73,21 @@ class Whitening:
         self.count = new
         return left, corner, pivots
 
+    def remove(self, i: int) -> None:
+        """Remove a point, O(t^2) by one rotation of two rows for each later point.
+
+        The rotations collect column i of W in one row, which is left out with the column. After
+        those of the rows i to j, that row is sum_k b_k W_k / sqrt(sum_k b_k^2) with b = W[i:, i].
+        """
+        later = self.matrix[i:]
+        b = later[:, i].copy()
+        squares, sums = np.cumsum(b * b), np.cumsum(later * b[:, None], axis=0)
+        left = later[1:] * squares[:-1, None]
+        left -= sums[:-1] * b[1:, None]
+        left /= np.sqrt(squares[:-1] * squares[1:])[:, None]
+        self.count -= 1
+        self.matrix[i:, :i], self.matrix[i:, i:] = left[:, :i], left[:, i + 1 :]
+
 
 def _column(row: int) -> Any:
     return property(lambda data: data._columns[row, : data.count])
@@ -113,6 +128,12 @@ class BoxData:
         for row, values in zip(self._columns, new, strict=True):
             row[start:end] = values
         self.count = end
+
+    def remove(self, i: int) -> None:
+        """Remove an observation."""
+        for column in (self._points, *self._columns):
+            column[i : self.count - 1] = column[i + 1 : self.count].copy()
+        self.count -= 1
 
     def drop(self, oldest: int, start: float) -> None:
         """Drop the oldest points, and count time from ``start`` on."""

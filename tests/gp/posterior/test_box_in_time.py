@@ -140,6 +140,24 @@ def test_what_has_no_effect_any_more_is_dropped(temporal):
     assert_equal(*both, both[0].box.sample(rng, 8))
 
 
+def test_observations_are_removed_one_by_one():
+    rng = np.random.default_rng(1)
+    both = posterior, dense = pair(SEASON)
+    play(rng, both, 40, GAPS["usual"])
+    for i in (-1, -30, 0, 4, -7):
+        n = len(dense.points)
+        assert posterior.remove(i % n - n)
+        for column in (dense.points, dense.rewards, dense.times):
+            del column[i]
+        assert_equal(posterior, dense, posterior.box.sample(rng, 30))
+        play(rng, both, 2, GAPS["usual"])
+        z, times = np.array(dense.points), np.array(dense.times)
+        gram = dense.kernel(z) * SEASON(times, times) / NOISE + np.eye(len(z))
+        assert posterior.information_gain == pytest.approx(0.5 * np.linalg.slogdet(gram)[1])
+        assert posterior.size == len(z) == len(posterior.observed)
+    assert not posterior.remove(-1 - len(z))
+
+
 @pytest.mark.parametrize(
     "kernel", [Matern52(0.6), Matern52((0.6, 0.9)), Matern52(0.6) + SquaredExponential(0.4)]
 )
