@@ -35,9 +35,10 @@ class GPBanditsSampler(BaseSampler):
     """Suggests the choice of an agent, given all finished and running trials.
 
     The sampler keeps no observations between trials. For each trial it makes an agent, passes all
-    complete and failed trials to it, and treats running and pruned trials as pending points. It
-    therefore works with Optuna's storages, with several processes, and with studies begun by
-    another sampler; use a new sampler object for each study. Parameters that some trials do not
+    complete and failed trials to it (as rounds, if it forgets or rounds matter to it otherwise),
+    and treats running and pruned trials as pending points. It therefore works with Optuna's
+    storages, with several processes, and with studies begun by another sampler; use a new sampler
+    object for each study. Parameters that some trials do not
     have are drawn at random. Trials whose value is infinite or above 1e150 in size count as failed,
     with a warning.
 
@@ -189,7 +190,11 @@ def _tell(
         known.append(params)
         values.append(value)
         limits.append({name: _limits(t).get(name, np.nan) for name in names})
-    campaign.observe_all(known, values, limits)
+    if not campaign.agent.replays:
+        campaign.observe_all(known, values, limits)
+    else:
+        for params, value, limit in zip(known, values, limits, strict=True):
+            campaign.tell(campaign.expect(params), value, constraints=limit)
     for params in running:
         campaign.expect(params)
 

@@ -6,7 +6,9 @@ import pytest
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 
 optuna = pytest.importorskip("optuna")
+from gpbandits_env.agents.optimize import Campaign, optuna_sampler  # noqa: E402
 from gpbandits_env.agents.optimize.optuna_sampler import GPBanditsSampler, _Parameter  # noqa: E402
+from gpbandits_env.gp.kernels import Matern52  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +67,28 @@ def test_all_trials_are_learned_from():
     study = optuna.create_study(sampler=GPBanditsSampler(seed=0))
     study.optimize(sphere, n_trials=22)
     assert study.best_value < 2e-3
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings"),
+    [("gp-ucb", {"window": 4}), ("ei", {"epsilon": 0.1}), ("turbo", {"n_initial": 2})],
+)
+def test_trials_are_rounds_to_agents_to_which_rounds_matter(agent, settings, monkeypatch):
+    model = {"kernel": Matern52(0.3), "noise_var": 1e-4, "learn": {"every": 3}} | settings
+    passed, tell = [], optuna_sampler._tell
+    monkeypatch.setattr(optuna_sampler, "_tell", lambda c, *a: (passed.append(c), tell(c, *a)))
+    sampler = GPBanditsSampler(agent, seed=0, **model)
+    study = optuna.create_study(sampler=sampler)
+    space = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
+    study.optimize(lambda t: sum(t.suggest_float(n, 0, 1) ** 2 for n in space), n_trials=13)
+    ours, rounds = passed[-1].agent, Campaign(space, agent, maximize=False, **model)
+    for trial in study.trials[:12]:
+        rounds.tell(rounds.expect(trial.params), trial.value)
+    assert ours.round == rounds.agent.round == 12
+    assert np.array_equal(ours.posterior.observed, rounds.agent.posterior.observed)
+    assert len(ours.learned) == len(rounds.agent.learned) > 0
+    if agent == "turbo":
+        assert ours.search.length == rounds.agent.search.length
 
 
 def test_the_seed_decides():
