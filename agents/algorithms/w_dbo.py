@@ -155,9 +155,10 @@ class Criterion:
 
     Let A be Delta^-1, S the integrals over space, and U_1, U_2 the features of `in_future` at the
     time of the newest observation, as diagonal matrices. Then C is the sum of U_c S U_c. At a later
-    time U becomes U L with a matrix L (2, 2), so that the diagonals of A U_c S U_d A are kept for
-    all c, d. One more or one less observation adds c w w^T to A. Everything is computed anew where
-    the model is another one, and where rounding has accumulated, see `accurate`; O(n^3).
+    time U becomes U L with a matrix L (2, 2), so that the diagonals of A U_c S U_d A and the traces
+    of A U_c S U_d are kept for all c, d. One more or one less observation adds c w w^T to A.
+    Everything is computed anew where the model is another one, and where rounding has accumulated,
+    see `accurate`; O(n^3).
 
     Args:
         posterior: has the model.
@@ -185,9 +186,10 @@ class Criterion:
         self._read(posterior, data)
         first, last = precision * self._features.T[:, None]
         of_first, of_last = first @ overlap, last @ overlap
-        pairs = (of_first, first), (of_first, last), (of_first, last), (of_last, last)
+        pairs = (of_first, first), (of_first, last), (of_last, last)
         each = [np.einsum("ij,ij->i", *pair) for pair in pairs]
-        self._each[:n] = np.stack(each, axis=1).reshape(-1, 2, 2)
+        self._each[:n] = np.stack([each[k] for k in (0, 1, 1, 2)], axis=1).reshape(-1, 2, 2)
+        self._trace = np.stack([of_first.diagonal(), of_last.diagonal()]) @ self._features
 
     @property
     def rows(self) -> IntArray:
@@ -219,8 +221,7 @@ class Criterion:
         features = self._features @ later.T
         weights, own = precision @ self._gaps, precision.diagonal()
         weighted = features * weights[:, None]
-        total = np.vdot(weighted, overlap @ weighted)
-        total += np.vdot(features, (precision * overlap) @ features)
+        total = np.vdot(weighted, overlap @ weighted) + np.trace(later @ self._trace @ later.T)
         parts = np.maximum(each, 0.0) * ((weights / own) ** 2 + 1.0 / own)
         return np.asarray(np.sqrt(parts / total))
 
@@ -236,7 +237,7 @@ class Criterion:
         each, terms = products[:2].sum(), products[2:].sum()
         gap = gram @ own
         gap[i] -= 1.0
-        largest = gram.max() * np.abs(own).sum()
+        largest = gram.diagonal().max() * np.abs(own).sum()
         return bool(
             abs(np.trace(self._each[i]) - each) <= ACCURACY * each + ROUNDING * terms
             and np.abs(gap).max() <= ACCURACY + ROUNDING * largest
@@ -294,7 +295,7 @@ class Criterion:
         later, shrunk = self._later(now)
         later *= shrunk
         self._each[:n] = np.einsum("ca,iab,db->icd", later, self._each[:n], later)
-        self._each[n] = 0.0
+        self._each[n], self._trace = 0.0, later @ self._trace @ later.T
         self.size, self._newest = n + 1, now
         self._features = in_future(self._temporal, times, now)
         self._change(change, 1.0 / left)
@@ -313,9 +314,10 @@ class Criterion:
         over = overlap @ weighted
         products = (self._features[:, :, None] * over[:, None]).reshape(-1, 4)
         sides = (precision @ products).reshape(-1, 2, 2)
-        part = factor * w[:, None, None]
-        self._each[:n] += part * (sides + sides.transpose(0, 2, 1) + part * (weighted.T @ over))
-        precision += factor * np.outer(w, w)
+        part, inner = factor * w[:, None, None], weighted.T @ over
+        self._each[:n] += part * (sides + sides.transpose(0, 2, 1) + part * inner)
+        self._trace += factor * inner
+        precision += np.outer(factor * w, w)
 
 
 class KeptBound(AcquisitionRule):

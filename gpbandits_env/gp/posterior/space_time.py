@@ -44,14 +44,14 @@ class InSpace:
             first = places.index(-1) if -1 in places else n
             self._reserve(n, self._block[np.ix_(places[:first], places[:first])])
         elif n > len(self._block):
-            self._reserve(2 * n, self._block[:first, :first])
+            self._reserve(n, self._block[:first, :first])
         new = self._kernel(points[first:], points)
         self._block[first:n, :n], self._block[:first, first:n] = new, new[:, :first].T
         self._points = points.copy()
         return self._block[:n, :n]
 
-    def _reserve(self, most: int, known: Array) -> None:
-        self._block = np.empty((most, most))
+    def _reserve(self, count: int, known: Array) -> None:
+        self._block = np.empty((count + count // 4 + 16,) * 2)
         self._block[: len(known), : len(known)] = known
 
 
