@@ -38,9 +38,8 @@ class GPBanditsSampler(BaseSampler):
     complete and failed trials to it (as rounds, if it forgets or rounds matter to it otherwise),
     and treats running and pruned trials as pending points. It therefore works with Optuna's
     storages, with several processes, and with studies begun by another sampler; use a new sampler
-    object for each study. Parameters that some trials do not
-    have are drawn at random. Trials whose value is infinite or above 1e150 in size count as failed,
-    with a warning.
+    object for each study. Parameters that some trials do not have are drawn at random. Trials whose
+    value is infinite or above 1e150 in size count as failed, with a warning.
 
     Args:
         agent: a registered agent with a Gaussian-process posterior.
