@@ -42,6 +42,7 @@ class Balance(Part):
     def begin(self) -> None:
         self.sums = np.repeat(NEW, FIRST, axis=1)
         self.beliefs = [*map(self._believe, self.shares)]
+        self.choices: list[int] = []  # in each round, for rewards that arrive late
 
     @property
     def shares(self) -> Array:
@@ -56,11 +57,17 @@ class Balance(Part):
         return int(np.where(self.sums[0], np.sqrt(m * a) * (np.sqrt(a) + B), np.inf).argmin())
 
     def observe(self, seen: Observed, before: Any) -> None:
-        if seen.source != "round" or not len(seen.rewards):
+        if seen.source == "round":
+            self.choices.append(self.chosen)
+        if seen.source == "prior" or not len(seen.rewards):
             return
-        t, own = seen.round, before.posterior
-        width = np.sqrt(self.rule.beta(t, own.information_gain) * own.moments(seen.points)[1])
-        self.sums[1:, self.chosen] += len(width), seen.rewards.sum(), width.sum()
+        t = seen.round
+        for played in np.unique(seen.each_round).tolist():
+            mine, i = seen.each_round == played, self.choices[int(played) - 1]
+            own = self.beliefs[i].posterior
+            beta = self.rule.beta(t, own.information_gain)
+            width = np.sqrt(beta * own.moments(seen.points[mine])[1])
+            self.sums[1:, i] += len(width), seen.rewards[mine].sum(), width.sum()
         n, rewards, widths = self.sums[1:, (live := self.sums[0] > 0.0)]
         if n.all():
             xi = np.log(len(n) * (np.pi * t) ** 2 / (6.0 * TOLERANCE))
@@ -71,10 +78,11 @@ class Balance(Part):
             self.beliefs.append(self._believe(self.shares[-1]))
 
     def state(self) -> State:
-        return {"sums": self.sums.copy(), "beliefs": [belief.state() for belief in self.beliefs]}
+        own = {"sums": self.sums.copy(), "choices": list(self.choices)}
+        return own | {"beliefs": [belief.state() for belief in self.beliefs]}
 
     def restore(self, state: State) -> None:
-        self.sums = np.array(state["sums"], float)
+        self.sums, self.choices = np.array(state["sums"], float), list(state["choices"])
         self.beliefs = [*map(self._believe, self.shares)]
         for belief, saved in zip(self.beliefs, state["beliefs"], strict=True):
             belief.restore(saved)

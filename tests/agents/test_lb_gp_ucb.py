@@ -102,6 +102,28 @@ def test_a_candidate_is_dropped_when_another_earns_more(world):
     assert agent.balance.sums[0].any()
 
 
+def test_late_rewards_are_those_of_the_lengthscale_of_their_round(world):
+    """What arrives at once is as in time; later, with the widths of the posterior then."""
+    agent, late, later = (agents.make("lb-gp-ucb", world.problem(), seed=0) for _ in range(3))
+    plays, waiting = np.zeros(5), []
+    for t in range(1, 21):
+        actions = agent.ask()
+        rewards = world.rewards(actions)
+        agent.tell(actions, rewards)
+        assert np.array_equal(late.ask(), actions)
+        late.expect(actions)
+        late.tell_late(actions, rewards)
+        np.testing.assert_allclose(late.balance.sums, agent.balance.sums, atol=1e-8)
+        plays[later.balance.chosen] += 1
+        later.expect(actions)
+        waiting.append((actions, rewards, [t]))
+        if t > 3:
+            later.tell_late(*waiting.pop(0))
+    for each in waiting:
+        later.tell_late(*each)
+    assert later.balance.sums[1].tolist() == plays.tolist()
+
+
 def test_more_lengthscales_come_with_time(world):
     agent = agents.make("lb-gp-ucb", world.problem(), seed=0)
     agent.balance._pace = 4.0  # as in four dimensions
