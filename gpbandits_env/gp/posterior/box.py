@@ -403,10 +403,9 @@ class BoxPosterior(Posterior):
         """Recompute W and the quantities that depend on it."""
         data, self._whitening = self._data, Whitening()
         with OneThread():
-            for start in range(0, data.count, BLOCK):
-                part = slice(start, min(start + BLOCK, data.count))
-                cross = self._prior.gram(data.points, data.stamps, part)
-                self._grow(cross[:, :start], cross[:, start:])
+            for strip in self._prior.strips(data.points, data.stamps, BLOCK):
+                before = strip.shape[1] - len(strip)
+                self._grow(strip[:, :before], strip[:, before:])
 
     def drift(self, epsilon: float, dt: float) -> None:
         self._elapse(epsilon, dt)
