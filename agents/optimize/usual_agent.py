@@ -163,7 +163,8 @@ def _usual_learning(space: Space, cls: type[GPAgent], given: Settings, robust: b
     """What is learned by default, and when."""
     what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
     moving = given.get("temporal") is not None or cls.PARTS.temporal is not None
-    if not moving and (cls.assumes_drift or given.get("epsilon") is not None):
+    drifts = cls.assumes_drift and cls.PARTS.keep is None  # w-dbo has another model of time
+    if not moving and (drifts or given.get("epsilon") is not None):
         return {**FADING, "what": [*what, "epsilon"]}
     spread = math.sqrt(min(3.0, DIFFERENCES / len(space.dimensions)))
     learn = {**LEARN, "what": what, "ard": True, "spread": spread}

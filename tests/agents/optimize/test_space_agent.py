@@ -135,6 +135,15 @@ def test_where_data_fade_the_model_and_epsilon_are_learned():
     assert (recent.last, recent.drifts) == (7, False)
 
 
+def test_the_usual_model_of_an_agent_that_drops_data_itself_has_no_epsilon():
+    campaign = Campaign({"x": (0.0, 1.0)}, "w-dbo", maximize=False, seed=0)
+    for _ in range(8):
+        (suggestion,) = campaign.ask()
+        campaign.tell(suggestion.id, (suggestion.params["x"] - 0.3) ** 2)
+    assert {"lengthscale", "variance", "noise_var"} <= campaign.agent.learned[-1].keys()
+    assert "epsilon" not in campaign.agent.learned[-1]
+
+
 def test_epsilon_is_learned_from_clock_times():
     """As from rounds, if the times are those of rounds; and per unit of the time that is given."""
     rng, values = np.random.default_rng(0), []
