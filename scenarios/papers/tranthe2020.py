@@ -1,4 +1,4 @@
-"""tranthe2020: MS-UCB, Gaussian-process bandits in many random subspaces, Section 5.
+"""tranthe2020: MS-UCB, Gaussian-process bandits in many random subspaces, section "Experiments".
 
 The scenarios are the scalability figure (four functions in 20, 50 and 100 dimensions; in addition
 Schwefel 1.2), Figs. 2 and 3 (more subspaces, larger ones), the output weights of a network, and a
@@ -100,7 +100,7 @@ PANELS = (Panel(METRIC, band="deviation"), Panel(LATEST, band="deviation"))
 def _scenario(name: str, agents: tuple[AgentEntry, ...], **declared: Any) -> Scenario:
     """Declare a scenario with what all experiments share; ``declared`` replaces some of it."""
     common: Plain = {
-        "source": "tranthe2020, Section 5, scalability",
+        "source": "tranthe2020, section 'On Scalability', Fig. 1",
         "env": "gpbandits/HighDim-v0",
         "metric": METRIC,
         "panels": PANELS,
@@ -193,7 +193,7 @@ def _compared(name: str, fig: str, title: str, agents: Any, **more: Any) -> Scen
     return _scenario(
         name,
         agents,
-        source=f"tranthe2020, Section 5, {fig}",
+        source=f"tranthe2020, section 'Experiments', {fig}",
         title=title,
         env_kwargs={"dim": 100, **EXACT},
         grid={"function": ("ackley", "hyper-ellipsoid")},
@@ -256,7 +256,7 @@ def _tuned(
     return _scenario(
         name,
         FIVE,
-        source="tranthe2020, Section 5",
+        source="tranthe2020, section 'Learning Parameters of Machine Learning Models'",
         trials=trials,
         title=title,
         env="gpbandits/Task-v0",

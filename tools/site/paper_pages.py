@@ -142,7 +142,7 @@ def deciding(claim: Claim, main: Verdict) -> str:
     outcomes[UNDECIDED] += claim.not_run
     parts = [part for j in judged for part in j.parts if part.numbers]
     if not parts:
-        return "not run" if main.checks else "no data"
+        return "not run" if judged else "reported, not counted" if main.checks else "no data"
     order = FIRST.get(main.verdict, (FAILS, PART, UNDECIDED, HOLDS))
     part = min(parts, key=lambda p: order.index(p.outcome))
     held = f"{outcomes[HOLDS]} of {counted(outcomes.total(), 'part')} hold. "

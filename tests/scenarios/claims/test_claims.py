@@ -78,6 +78,7 @@ def test_a_check_names_agents_cells_and_arrays_that_exist(claim):
             for name in filter(None, (*check.a, *check.b, check.x)):
                 assert fnmatch.filter(arrays, name), (check.computed, name)
         if check.computed:
+            assert check.what, "a computation has no metric that would say what is compared"
             known = table(check.computed, "COMPUTATIONS")
             assert check.computed.partition("/")[2] in known
 
