@@ -60,10 +60,10 @@ class Record:
 
 
 class Told(NamedTuple):
-    """A value that the agent observed, or time that passed.
+    """A value that the agent observed, or what passed without one.
 
     Args:
-        id: that of its record; None if only time passed.
+        id: that of its record; None if only time or a round without a value passed.
         elapsed: the time that passed before.
         pace: the time that its round took afterwards; None if no round was counted.
     """
@@ -201,11 +201,8 @@ class CampaignLog:
         self.put(record)
         if old.status == "failed" and record.status == "done":
             self.told.append(Told(record.id, 0.0))
-        elif record.status == "failed":  # its time passed all the same
-            self.told = [
-                Told(None, one.elapsed + (one.pace or 0.0)) if one.id == record.id else one
-                for one in self.told
-            ]
+        elif record.status == "failed":  # its round and its time passed all the same
+            self.told = [one._replace(id=None) if one.id == record.id else one for one in self.told]
 
     def observed(self) -> list[tuple[Record | None, float, Told]]:
         """What the agent observed, in order, each with its record and reward."""

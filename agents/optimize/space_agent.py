@@ -1,6 +1,7 @@
 """An agent whose actions are the named values of a space."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -133,12 +134,16 @@ class SpaceAgent:
         told = {} if np.isnan(noise_var).all() else {"noise_var": noise_var}
         if pace is None:
             agent.prior_data(actions, rewards, **told)
-            return
-        agent.pace = pace
+        else:
+            self._tell(pace, actions, rewards, **told)
+
+    def _tell(self, pace: float, actions: Points, rewards: Sequence[float], **told: Any) -> None:
+        """Let the agent observe a round that takes a time."""
+        self.agent.pace = pace
         try:
-            agent.tell(actions, rewards, **told)
+            self.agent.tell(actions, rewards, **told)
         finally:
-            agent.pace = 1.0
+            self.agent.pace = 1.0
 
     def learn_anew(self, told: Sequence[tuple[Record | None, float, Told]]) -> None:
         """Forget all data, and observe these; the number of rounds stays."""
@@ -153,6 +158,9 @@ class SpaceAgent:
                 self.wait(one.elapsed)
                 if record is not None:
                     self.tell([record], [reward], one.pace)
+                elif one.pace is not None:
+                    nowhere = self.agent.problem.domain.sample(np.random.default_rng(0), 1)
+                    self._tell(one.pace, nowhere, [reward], observed=[False])
         agent.round = rounds
         agent.search.follow(rounds + 1, agent.posterior)
 

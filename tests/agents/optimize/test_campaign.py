@@ -348,6 +348,18 @@ def test_after_a_correction_suggestions_are_as_if_the_value_had_been_told(agent)
         wrong.correct(one, value)
 
 
+@pytest.mark.parametrize("settings", [{"window": 4}, {"reset_every": 4}, {"epsilon": 0.1}], ids=str)
+def test_a_correction_to_a_failure_moves_no_other_value_in_time(settings):
+    campaign, times = fixed(**settings), np.arange(7.0)
+    for i in range(7):
+        campaign.tell(campaign.expect({"x": i / 7}), i / 7)
+    campaign.correct(5, float("nan"))
+    rounds = times[times != 5.0] + 1.0
+    assert campaign.agent.data.rounds.tolist() == rounds.tolist()
+    assert campaign.agent.data.times.tolist() == (rounds - 1.0).tolist()
+    assert (campaign.agent.round, campaign.agent.clock, campaign.now) == (7, 7.0, 7.0)
+
+
 def test_a_correction_may_be_a_failure_and_back(tmp_path):
     campaign = Campaign({"x": (0.0, 1.0)}, seed=0, file=tmp_path / "c.json")
     for x in (0.1, 0.5, 0.9):
