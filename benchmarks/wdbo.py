@@ -167,8 +167,8 @@ def tables(path=RESULTS):
     """The tables of kept results, in Markdown: samples, and regret over time, of each agent.
 
     They are means over the seeds, on the functions that all agents of a table have. After each, on
-    how many functions ours have at most half of the regret of the public code, and less, and the
-    range of their samples for each of its samples.
+    how many functions ours have at most half of the regret of the public code, and less, the range
+    of their samples for each of its samples, and where evaluations are free and these are below 30.
     """
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
@@ -193,6 +193,9 @@ def tables(path=RESULTS):
                     f"{(regret <= 0.5).sum()}, and {n.min():,.1f} to {n.max():,.1f} times its "
                     "samples."
                 )
+                few = [name for name, ratio in zip(names, n.tolist(), strict=True) if ratio < 30.0]
+                if few and not float(group[0]):
+                    found[-1] += f" It has fewer than 30 times the samples on {', '.join(few)}."
     return found
 
 
