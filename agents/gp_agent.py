@@ -229,7 +229,7 @@ class GPAgent(Agent):
             part.restore(saved)
         super()._restore(state)
         self.conditioned.restore(state["conditioned"])
-        self.search.follow(self.round + 1, self.posterior)
+        self._reach(self.round + 1, self.clock)
 
     def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:
         """Posterior mean and standard deviation, two new arrays (n,).

@@ -3,9 +3,8 @@
 Paper: Ziomek, Adachi and Osborne (2024), "Bayesian Optimisation with Unknown Hyperparameters:
 Regret Bounds Logarithmically Closer to Optimal", with constants of the authors' code.
 Assumes: the lengthscale is at most that of the problem; Gaussian noise of known variance.
-Departures: 1. the longest lengthscale is the problem's, not fitted to initial data; 2. the supposed
-regret is in units of it, and that of a squared exponential for every kernel; 3. m actions count as
-m plays; 4. those of `GPAgent`.
+Departures: 1. the longest lengthscale is the problem's, not fitted; 2. the supposed regret is in
+units of it, always of a squared exponential; 3. m actions are m plays; 4. those of `GPAgent`.
 """
 
 from collections.abc import Callable
@@ -25,13 +24,13 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
 TOLERANCE, B, FIRST = 0.01, 1.0, 5
-WIDTH = Improved(0.5 * TOLERANCE, B)
 NEW = np.array([[1.0], [0.0], [0.0], [0.0]])  # live and not played
 
 
 class Balance(Part):
     """Per candidate: whether it is live, and the sums of plays, rewards and widths, (4, k)."""
 
+    REMEMBERS = ("sums", "choices")
     rule: Any  # the `ConfidenceBound` of the agent
 
     def __init__(self, problem: Problem, believe: Callable[[float], Conditioned]) -> None:
@@ -40,9 +39,8 @@ class Balance(Part):
         self._pace = self._dim + (2.0 * nu if nu < np.inf else 0.0)
 
     def begin(self) -> None:
-        self.sums = np.repeat(NEW, FIRST, axis=1)
+        self.sums, self.choices = np.repeat(NEW, FIRST, axis=1), list[int]()  # one for each round
         self.beliefs = [*map(self._believe, self.shares)]
-        self.choices: list[int] = []  # in each round, for rewards that arrive late
 
     @property
     def shares(self) -> Array:
@@ -61,13 +59,12 @@ class Balance(Part):
             self.choices.append(self.chosen)
         if seen.source == "prior" or not len(seen.rewards):
             return
-        t = seen.round
-        for played in np.unique(seen.each_round).tolist():
-            mine, i = seen.each_round == played, self.choices[int(played) - 1]
-            own = self.beliefs[i].posterior
-            beta = self.rule.beta(t, own.information_gain)
-            width = np.sqrt(beta * own.moments(seen.points[mine])[1])
-            self.sums[1:, i] += len(width), seen.rewards[mine].sum(), width.sum()
+        t, of = seen.round, seen.each_round
+        for played in np.unique(of).tolist():
+            points, rewards = seen.points[of == played], seen.rewards[of == played]
+            own = self.beliefs[i := self.choices[int(played) - 1]].posterior
+            width = np.sqrt(self.rule.beta(t, own.information_gain) * own.moments(points)[1])
+            self.sums[1:, i] += len(width), rewards.sum(), width.sum()
         n, rewards, widths = self.sums[1:, (live := self.sums[0] > 0.0)]
         if n.all():
             xi = np.log(len(n) * (np.pi * t) ** 2 / (6.0 * TOLERANCE))
@@ -78,11 +75,10 @@ class Balance(Part):
             self.beliefs.append(self._believe(self.shares[-1]))
 
     def state(self) -> State:
-        own = {"sums": self.sums.copy(), "choices": list(self.choices)}
-        return own | {"beliefs": [belief.state() for belief in self.beliefs]}
+        return super().state() | {"beliefs": [belief.state() for belief in self.beliefs]}
 
     def restore(self, state: State) -> None:
-        self.sums, self.choices = np.array(state["sums"], float), list(state["choices"])
+        super().restore(state)
         self.beliefs = [*map(self._believe, self.shares)]
         for belief, saved in zip(self.beliefs, state["beliefs"], strict=True):
             belief.restore(saved)
@@ -98,7 +94,7 @@ class LBGPUCB(GPAgent):
     plays, Low_i is a lower bound of the mean reward, and D = d, or d + 2 nu for a Matern kernel.
     """
 
-    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=WIDTH))
+    PARTS = Parts(acquisition=partial(ConfidenceBound, beta=Improved(0.5 * TOLERANCE, B)))
 
     def __init__(self, problem: Problem, rng: np.random.Generator, **settings: Any) -> None:
         self.balance = Balance(problem, self._believe)
@@ -122,7 +118,3 @@ class LBGPUCB(GPAgent):
             belief.at(t, time, new)
         self.conditioned = self.balance.beliefs[self.balance.chosen]
         super()._reach(t, time)
-
-    def _restore(self, state: State) -> None:
-        super()._restore(state)
-        self.conditioned = self.balance.beliefs[self.balance.chosen]
