@@ -34,7 +34,6 @@ class SphericalLinear(Kernel):
     """
 
     fixed: ClassVar[tuple[str, ...]] = ("low", "high")
-
     lengthscale: Lengthscale = 1.0
     variance: float = 1.0
     offset: float = 1.0
@@ -52,25 +51,19 @@ class SphericalLinear(Kernel):
         if len(sizes) > 1 or not np.all(np.asarray(self.low) < self.high):
             raise InvalidInput(f"low must be below high, in one dimension with lengthscale: {self}")
 
-    @property
-    def _middle(self) -> Array:
-        return (np.asarray(self.low) + self.high) / 2.0
-
-    def _rates(self, dim: int) -> Array:
-        ell = np.broadcast_to(self.lengthscale, dim)
-        reach = np.sum(((self._middle - self.low) / ell) ** 2)
-        return np.asarray(1.0 / (ell * np.sqrt(reach * self.radius / (1.0 + self.radius))))
-
-    def projected(self, x: Array) -> tuple[Array, Array]:
-        """The points u (n, d), and 1 + |u|^2 as a column (n, 1)."""
-        u = (x - self._middle) * self._rates(x.shape[1])
-        return u, 1.0 + np.sum(u**2, axis=1, keepdims=True)
+    def projected(self, x: Array) -> tuple[Array, Array, Array]:
+        """The points u (n, d), 1 + |u|^2 as a column (n, 1), and the rates du_i / dx_i (d,)."""
+        ell = np.broadcast_to(self.lengthscale, x.shape[1])
+        reach = np.sum((np.subtract(self.high, self.low) / (2.0 * ell)) ** 2)
+        rates = 1.0 / (ell * np.sqrt(reach * self.radius / (1.0 + self.radius)))
+        u = (x - np.add(self.low, self.high) / 2.0) * rates
+        return u, 1.0 + np.sum(u**2, axis=1, keepdims=True), rates
 
     def features(self, x: Array) -> Array:
         return np.sqrt(self.variance) * self._sphere(x)
 
     def _sphere(self, x: Array) -> Array:
-        u, q = self.projected(x)
+        u, q, _ = self.projected(x)
         phi = np.hstack([2.0 * u / q, 1.0 - 2.0 / q, np.full_like(q, np.sqrt(self.offset))])
         return np.asarray(phi / np.sqrt(1.0 + self.offset))
 
@@ -83,7 +76,7 @@ class SphericalLinear(Kernel):
         return np.full(len(x), self.variance)
 
     def gradient(self, x: Array, z: Array) -> Array:
-        pulled = self.columns(z, self._middle).pull(x)[1]
+        pulled = self.columns(z, z).pull(x)[1]
         each = np.array([pulled(row) for row in np.eye(len(z))]).reshape(len(z), *x.shape)
         return each.swapaxes(0, 1).copy()
 
@@ -115,8 +108,8 @@ class _SphericalColumns(Columns):
         return self.kernel._sphere(x) @ self.features.T
 
     def pull(self, x: Array) -> tuple[Array, Pulled]:
-        u, q = self.kernel.projected(x)
-        rates = self.kernel._rates(x.shape[1]) / np.sqrt(1.0 + self.kernel.offset)
+        u, q, rates = self.kernel.projected(x)
+        rates = rates / np.sqrt(1.0 + self.kernel.offset)
 
         def pulled(weights: Array) -> Array:
             sums = np.broadcast_to(weights, (len(x), len(self.features))) @ self.features
