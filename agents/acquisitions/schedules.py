@@ -287,7 +287,7 @@ class SubspaceBeta(Schedule):
         b: constant of the same bound, in units of f.
         scale: a factor, at least 0.
         dim: D; by default that of the problem.
-    Source: tranthe2020, Section 4.
+    Source: tranthe2020, Convergence Analysis.
     """
 
     subspace_dim: int

@@ -1,6 +1,6 @@
 """MS-UCB.
 
-Paper: tranthe2020, Algorithm 1, with the beta_t of Section 4.
+Paper: tranthe2020, Algorithm 1, with the beta_t of its convergence analysis.
 Assumes: Gaussian noise of known variance; the theory also assumes derivatives that are bounded with
 high probability.
 Departures: 1. beta_t is divided by 5, like that of GP-UCB in the experiments of srinivas2010;

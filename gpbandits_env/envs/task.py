@@ -152,7 +152,7 @@ class HighDimArguments(ModelArguments):
         InvalidInput: a value is out of range, or a shift or a motion moves the maximum out of the
             cube.
         UnknownName: an argument, function, motion or kernel does not exist.
-    Source: tranthe2020, Section 5.
+    Source: tranthe2020, Experiments.
     """
 
     function: str = "ackley"

@@ -5,7 +5,7 @@ point is |z_s - x_i|^2 over the fixed coordinates plus |y - x_i|^2 over the few 
 first part is stored for each subspace and point. Moments then cost O(t d + t^2) per point,
 independent of the dimension of the box.
 
-Source: tranthe2020, Section 3 (the subspaces of MS-UCB); the caching is ours.
+Source: tranthe2020, Proposed Method (the subspaces of MS-UCB); the caching is ours.
 """
 
 from collections.abc import Callable, Iterator

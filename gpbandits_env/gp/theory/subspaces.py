@@ -37,7 +37,7 @@ def beta_subspaces(
     For d = 0 it is 4 log(pi^2 t^2 / (2 delta)). The case d = D is GP-UCB: `beta_continuous` with
     side 2. As there, the second logarithm is at least 0.
 
-    Source: tranthe2020, Section 4 (Theorem 1 and, for d = 0, the remark after it).
+    Source: tranthe2020, Convergence Analysis (Theorem 1 and, for d = 0, the remark after it).
     """
     whole_dim, d = _dims(dim, subspace_dim)
     if d == whole_dim:

