@@ -101,7 +101,7 @@ class LBGPUCB(GPAgent):
         super().__init__(problem, rng, **settings)
         self.balance.rule = self.rule
         if self.refit is not None:
-            raise InvalidInput("lb-gp-ucb has its own lengthscales: leave out learn, standardize")
+            raise InvalidInput("its lengthscales are its own: give learn=None, standardize=False")
 
     def _believe(self, share: float) -> Conditioned:
         inner = self.action_map.inner

@@ -137,5 +137,5 @@ def test_more_lengthscales_come_with_time(world):
 
 @pytest.mark.parametrize("given", [{"learn": True}, {"standardize": True}])
 def test_it_learns_no_other_lengthscale(world, given):
-    with pytest.raises(InvalidInput, match="leave out learn"):
+    with pytest.raises(InvalidInput, match="give learn=None"):
         agents.make("lb-gp-ucb", world.problem(), **given)
