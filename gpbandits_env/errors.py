@@ -88,15 +88,13 @@ def unknown(
     name: object,
     known: Iterable[str],
     hint: str = "",
-    meant: str | None = None,
     more: str = "",
 ) -> UnknownName:
     """The error for a name that is not one of the known ones, with the nearest of these.
 
-    ``hint`` says how to list them; ``meant`` is compared with them, if it differs from ``name``;
-    ``more`` is what may be given instead of a known name.
+    ``hint`` says how to list them; ``more`` is what may be given instead of a known name.
     """
-    return UnknownName(f"no {kind} named {shown(name)}{_nearest(meant or name, known, hint, more)}")
+    return UnknownName(f"no {kind} named {shown(name)}{_nearest(name, known, hint, more)}")
 
 
 def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
@@ -113,6 +111,25 @@ def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
 
 # Of more known names than this, an error lists the five nearest.
 FEW = 8
+# What other libraries call the same thing.
+ELSEWHERE = {
+    **dict.fromkeys(("n_trials", "n_iter", "maxiter", "max_evals", "budget"), "n_calls"),
+    **dict.fromkeys(("n_initial_points", "n_random_starts", "init_points"), "n_initial"),
+    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
+    **dict.fromkeys(("acq_func", "acquisition_function", "sampler", "method"), "agent"),
+    **dict.fromkeys(("n_jobs", "workers"), "parallel"),
+    **dict.fromkeys(("dimensions", "pbounds", "space"), "bounds"),
+    **dict.fromkeys(("func", "objective"), "fun"),
+    "callbacks": "callback",
+    "batch_size": "batch",
+    **dict.fromkeys(("rbf", "gaussian", "squared-exponential", "squared_exponential"), "se"),
+    **dict.fromkeys(("lengthscale", "length_scale"), "kernel"),
+    **dict.fromkeys(("horizon", "steps", "n_steps", "rounds", "n_rounds"), "max_episode_steps"),
+    **dict.fromkeys(("n_arms", "n_actions"), "grid"),
+    "bounds": "box",
+    "eps": "epsilon",
+    "function": "task",
+}
 
 
 def _nearest(name: object, known: Iterable[str], hint: str = "", more: str = "") -> str:
@@ -120,6 +137,8 @@ def _nearest(name: object, known: Iterable[str], hint: str = "", more: str = "")
     names = sorted(known)
     lower = {one.lower(): one for one in names}
     word = name[:100].lower() if isinstance(name, str) else ""
+    if ELSEWHERE.get(word) in lower:
+        word = ELSEWHERE[word]
     close = [word] if word in lower else get_close_matches(word, lower, n=3, cutoff=0.5)
     near = [lower[one] for one in close]
     guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

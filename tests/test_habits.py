@@ -1,5 +1,6 @@
 """What people who come from other libraries type first works, or the error says what does."""
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -99,6 +100,21 @@ def test_the_error_of_a_kernel_without_samples_names_what_works(name, cure):
 
 
 PROBLEM = gb.Problem(gb.Arms.grid(3), gb.Matern52(0.2), 0.1)
+FOREIGN = {
+    "kernel": {"kernel": {"type": "RBF"}},
+    "lengthscale": {"lengthscale": 0.2},
+    "horizon": {"horizon": 100},
+    "bounds": {"bounds": [(0, 1)]},
+}
+OURS = {"kernel": "se", "lengthscale": "kernel", "horizon": "max_episode_steps", "bounds": "box"}
+
+
+@pytest.mark.parametrize("habit", FOREIGN)
+def test_an_environment_knows_what_others_call_its_arguments(habit):
+    with pytest.raises(UnknownName, match=f"did you mean {OURS[habit]!r}"):
+        gym.make("gpbandits/StaticGP-v0", **FOREIGN[habit])
+
+
 MISTAKES = {
     "minimize": lambda: gb.minimize(sum, [(0, 1)], ncalls=3),
     "make": lambda: agents.make("gp-ucb", PROBLEM, betta=2),

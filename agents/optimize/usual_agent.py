@@ -38,26 +38,13 @@ AMONG_CHOICES = 6.0
 # Where data age, epsilon is learned with one lengthscale, from the last 150 values.
 FADING: Settings = {"every": 5, "window": 150}
 
-# Names of the same arguments in other libraries.
-ELSEWHERE = {
-    **dict.fromkeys(("n_trials", "n_iter", "maxiter", "max_evals", "budget"), "n_calls"),
-    **dict.fromkeys(("n_initial_points", "n_random_starts", "init_points"), "n_initial"),
-    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
-    **dict.fromkeys(("acq_func", "acquisition_function", "sampler", "method"), "agent"),
-    **dict.fromkeys(("n_jobs", "workers"), "parallel"),
-    **dict.fromkeys(("dimensions", "pbounds", "space"), "bounds"),
-    **dict.fromkeys(("func", "objective"), "fun"),
-    "callbacks": "callback",
-    "batch_size": "batch",
-}
-
 
 def check_settings(call: str, own: Sequence[str], agent: str, settings: Settings) -> None:
     """Raise an error for settings that neither a call nor its agent has."""
     known = ({*settings_of(agent), *OVERRIDES} - {"batch_size"}) | {*own}
     for key in settings:
         if key not in known:
-            raise unknown(f"argument of {call}", key, known, meant=ELSEWHERE.get(key))
+            raise unknown(f"argument of {call}", key, known)
 
 
 def agent_for(

@@ -98,5 +98,5 @@ class EntryPoint:
         declared = [field.name for field in fields(self.arguments)]
         for key in given:
             if key not in declared:
-                raise unknown_argument(key, [*declared, *names])
+                raise unknown_argument(key, [*declared, *names, "max_episode_steps"])
         return kind(self.arguments(**given).changed({}), *args, **own)

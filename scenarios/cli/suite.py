@@ -42,12 +42,13 @@ def suite() -> None:
 def list_problems(name: str) -> None:
     """List the problems of a suite, what they ask, and the agents of its archive."""
     problems, rows = suites.problems(name), archived(name)
-    table = [["problem", "rounds", "trials", "agents", "tags", ""]]
+    table, titles = [["problem", "rounds", "trials", "agents"]], ["tags"]
     for id, problem in problems.items():
         agents = sum(key[1] == id for key in rows)
         sizes = [str(problem.horizon), str(problem.trials), str(agents)]
-        table.append([id, *sizes, ", ".join(problem.tags), problem.title])
-    click.echo("\n".join(aligned(table)))
+        table.append([id, *sizes])
+        titles.append(f"{', '.join(problem.tags):30}  {problem.title}")
+    click.echo("\n".join(map("{}  {}".format, aligned(table), titles)))
     click.echo()
     agents_by = defaultdict(list)
     for label, reasons in absent(name).items():
