@@ -14,6 +14,9 @@ PAGES = (
 # What they show needs the extras: tests/integrations/test_pages.py runs these.
 WITH_EXTRAS = ("contexts", "optimize", "rl")
 SCRIPT = re.compile(r"^```python$", re.MULTILINE)
+NAMED = re.compile(
+    r"(?<![\w/.-])(?:benchmarks|docs|examples|tests|tools)/[\w/.@-]+\.(?!md)[a-z]+\b"
+)
 HEAVY = shutil.ignore_patterns(".git", "__pycache__", "*.sqlite", ".*_cache", "site")
 
 
@@ -42,6 +45,15 @@ def test_its_scripts_run_and_its_files_declare_scenarios(reader, root, page):
 def test_no_page_with_a_script_is_left_out(root):
     shown = {p.stem for p in (root / "docs").glob("*.md") if SCRIPT.search(p.read_text("utf-8"))}
     assert shown == {*PAGES, *WITH_EXTRAS}
+
+
+def test_every_file_that_a_page_names_is_there(root):
+    pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").rglob("*.md")]
+    named = {file for page in pages for file in NAMED.findall(page.read_text("utf-8"))}
+    absent = {file for file in named if not (root / file).exists()}
+    assert len(named) > 30
+    # Of an invented paper, to show where the computations of its claims go.
+    assert absent == {"tools/claims/PAPER.py"}
 
 
 @pytest.mark.slow
