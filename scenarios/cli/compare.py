@@ -16,7 +16,7 @@ from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.comparison_plot import figure
 from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.reporting.tables import aligned, booktabs, text
-from gpbandits_env.scenarios.results import references
+from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.comparison import (
     REFERENCE,
     Comparison,
@@ -165,27 +165,29 @@ def reference(
 
     \b
     Examples:
-      gpbandits reference srinivas2010/se-1d --check
+      gpbandits reference srinivas2010/se-1d --check --trials 2
     """
     found = registry.get(scenario)
     tool = f"to make new ones, run 'python -m tools.reference {scenario}' in a checkout"
     if not check:
         raise InvalidInput(f"give --check to compare with the reference results; {tool}")
-    kept = references.load(scenario)
-    if kept is None:
+    kept, values = references.load(scenario), evidence.load(scenario)
+    if kept is None or values is None:
         raise InvalidInput(f"there are no reference results of {scenario}; {tool}")
     with tempfile.TemporaryDirectory() as folder:
-        now = references.to_reference(
-            run_again(found, out or Path(folder) / "reference.sqlite", jobs, trials)
-        )
+        path = out or Path(folder) / "reference.sqlite"
+        now = references.to_reference(run_again(found, path, jobs, trials))
+        with Store.open(path) as store:
+            different = evidence.differences(values, evidence.gather(store))
     if kept["digest"] == now["digest"]:
         click.echo("the results are bit-identical to the reference")
         return
-    if [cell["agents"] for cell in kept["cells"]] == [cell["agents"] for cell in now["cells"]]:
-        click.echo("all means are bit-identical to those of the reference")
+    if not different:
+        run = counted(now["trials"], "trial")
+        click.echo(f"the values of {run} are those of the reference, to the digits that are kept")
         return
-    for condition in references.conditions(kept, now):
-        click.echo(condition, err=True)
+    for line in (*references.conditions(kept, now), *different):
+        click.echo(line, err=True)
     deviations = references.compare(kept, now)
     for deviation in deviations:
         click.echo(f"differs: {deviation}", err=True)

@@ -113,6 +113,28 @@ def gather(
     return Evidence(rounds, store.scenario["points"], found, of)
 
 
+def differences(kept: Evidence, now: Evidence) -> list[str]:
+    """Where the trials that both have differ: cell, agent, quantity and the first such trial.
+
+    Clock times do not count, nor do differences of the rounding with which values are kept.
+    """
+    found = []
+    shared = np.intersect1d(kept.rounds, now.rounds)
+    for (cell, label, name), values in now.values.items():
+        if name not in QUANTITIES or name == "seconds":
+            continue
+        old = kept.values[cell, label, name][:, np.isin(kept.rounds, shared)]
+        n = min(len(old), len(values))
+        new = rounded(values[:n, np.isin(now.rounds, shared)])
+        tiny = 1e-9 * np.abs(old).max()
+        same = np.isclose(new, old[:n], rtol=2.0 ** (1 - BITS), atol=tiny, equal_nan=True).all(1)
+        if not same.all():
+            where = f", {kept.points[cell]}" if kept.points[cell] else ""
+            first = f"{n - same.sum()} of {n} trials, the first being {same.argmin()}"
+            found.append(f"{label}, {name}{where}: {first}")
+    return found
+
+
 def rounded(values: Array, bits: int = BITS) -> Array:
     """Values to some significant bits, of a relative error of at most 2^-bits; these compress."""
     drop, one = np.uint32(24 - bits), np.uint32(1)
