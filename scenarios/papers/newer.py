@@ -46,13 +46,15 @@ SCENARIOS = (
     ),
     Scenario(
         id="newer/repeats",
-        source="Calandriello, Carratino, Lazaric, Valko and Rosasco (2022), mini-GP-UCB",
-        title="GP-UCB, and the same with each choice evaluated several times",
+        source="Calandriello, Carratino, Lazaric, Valko and Rosasco (2022), mini-GP-Opt",
+        title="GP-UCB and EI, and the same with each choice evaluated several times",
         env="gpbandits/StaticGP-v0",
         env_kwargs={**SQUARE, "noise_var": 0.1},
         agents=(
             AgentEntry("gp-ucb", "gp-ucb", {}, "chooses in every round"),
             AgentEntry("mini-gp-ucb", "mini-gp-ucb", {"ratio": 2.0}, "C^2 = 2"),
+            AgentEntry("ei", "ei", {}, "chooses in every round"),
+            AgentEntry("mini-ei", "mini-ei", {"ratio": 2.0}, "C^2 = 2"),
         ),
         horizon=200,
         trials=50,
