@@ -268,7 +268,7 @@ class Conditioned:
             return
         removed = [
             (whole(calls, "calls", 1, len(passed)), whole(row, "row", 0, data.size - 1))
-            for calls, row in state.get("removed", ())
+            for calls, row in state["removed"]
         ]
         counting[[row for _, row in removed]] = True
         self._anew(passed[0][1], counting[: passed[0][0]].copy())
