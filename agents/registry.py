@@ -171,8 +171,6 @@ def _problem(source: object, overrides: Plain) -> Problem:
     problem, spec = source, getattr(source, "spec", None)
     if not isinstance(source, Problem):
         problem = getattr(getattr(source, "unwrapped", None), "problem", None)
-        if problem is not None and callable(of := getattr(source, "get_wrapper_attr", None)):
-            problem = of("problem")  # a wrapper may state another one
     if problem is None and callable(of_each := getattr(source, "get_attr", None)):
         problem, spec = _of_instances(of_each)
     if not isinstance(problem, Problem):

@@ -1,4 +1,4 @@
-"""Wrappers: options for every reset, a scaled round, late rewards, and mixtures."""
+"""Wrappers: options for every reset, a scaled round, and mixtures."""
 
 import copy
 from collections.abc import Sequence
@@ -14,11 +14,8 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Info, Plain, Settings, all_of, finite_array, mapping, whole
 from gpbandits_env.envs.bandit import Observation, Space
-from gpbandits_env.envs.delays import DelaySpec, LateRewards, delays_for
 from gpbandits_env.envs.specification import declared
 from gpbandits_env.errors import InvalidInput, NotReset, shown
-from gpbandits_env.problem import Problem
-from gpbandits_env.seeding import child
 
 
 class ResetOptions(gym.Wrapper[ObsType, ActType, ObsType, ActType], RecordConstructorArgs):
@@ -81,91 +78,9 @@ class ScaledRound(gym.ObservationWrapper[Any, ActType, Observation], RecordConst
         return {**observation, "round": scaled}
 
 
-class DelayedRewards(gym.Wrapper[Any, ActType, Observation, ActType], RecordConstructorArgs):
-    """Rewards arrive some rounds after their actions, or never.
-
-    It does what the argument ``delay`` of our environments does, with the same delays for the same
-    seed, for environments that do not have this argument: wrapped ones, and others with the
-    observation {"actions": (m, ...), "rewards": (m,), ...}. In a vector environment of ours, use
-    the argument.
-
-    Args:
-        env: an environment whose rewards are not delayed.
-        delay: a number of rounds, or a dict such as {"least": 2, "most": 20, "lost": 0.1}; see
-            `gpbandits_env.envs.delays.Delays`.
-    Raises:
-        InvalidInput: there is no delay or it is out of range, or the observation has another form.
-    """
-
-    def __init__(self, env: gym.Env[Observation, ActType], delay: DelaySpec) -> None:
-        RecordConstructorArgs.__init__(self, **declared({"delay": delay}))
-        super().__init__(env)
-        delays, space = delays_for(delay), env.observation_space
-        parts = _parts(space)
-        rewards, actions = parts.get("rewards"), parts.get("actions")
-        if (
-            delays is None
-            or actions is None
-            or "arrived" in parts
-            or not isinstance(rewards, spaces.Box)
-        ):
-            raise InvalidInput(
-                "DelayedRewards needs a delay and an environment whose observation has 'actions' "
-                f"and 'rewards' that are not delayed, got delay={shown(delay)} and {space}"
-            )
-        self._delays, self._m = delays, rewards.shape[0]
-        self._rounds = delays.slots(self._m) // self._m
-        shows = {"actions": _repeated(actions, self._rounds)}
-        shows["rewards"] = _repeated(rewards, self._rounds)
-        shows["arrived"] = spaces.MultiBinary(delays.slots(self._m))
-        self.observation_space = spaces.Dict({**parts, **shows})
-        self._late: LateRewards | None = None
-
-    @property
-    def problem(self) -> Problem:
-        """The problem of the environment, with the largest delay."""
-        stated: Problem = self.env.get_wrapper_attr("problem")
-        return stated.replaced(max_delay=self._delays.most)
-
-    def reset(
-        self, *, seed: int | None = None, options: Plain | None = None
-    ) -> tuple[Observation, Info]:
-        """Reset the environment; nothing is pending."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        first = np.concatenate([observation["actions"]] * self._rounds)
-        self._late = LateRewards(self._delays, first, self._m, None)
-        self._late.begin(0, child(self.np_random))
-        return {**observation, **self._late.observation()}, info
-
-    def step(self, action: ActType) -> tuple[Observation, SupportsFloat, bool, bool, Info]:
-        """Take a step; the reward is the sum of those that arrive, and the info has ``delays``.
-
-        Raises:
-            NotReset: before the first `reset`.
-        """
-        if self._late is None:
-            raise NotReset("step() was called before reset()")
-        observation, _, terminated, truncated, info = self.env.step(action)
-        seen = None if "observed" not in observation else observation["observed"] == 1
-        delays = self._late.add(observation["actions"], observation["rewards"], seen)
-        observation = {**observation, **self._late.observation()}
-        reward = float(np.add.reduce(observation["rewards"]))
-        return observation, reward, terminated, truncated, {**info, "delays": delays}
-
-
 def _parts(space: Space) -> dict[str, Space]:
     """The spaces in a dict of spaces; none for another space."""
     return space.spaces if isinstance(space, spaces.Dict) else {}
-
-
-def _repeated(space: Space, times: int) -> Space:
-    """The space of that many elements, one after the other."""
-    if isinstance(space, spaces.MultiDiscrete):
-        return spaces.MultiDiscrete(np.tile(space.nvec, times))
-    if not isinstance(space, spaces.Box):
-        raise InvalidInput(f"actions must be arms or points, got {space}")
-    low, high = (np.concatenate([end] * times) for end in (space.low, space.high))
-    return spaces.Box(low, high, dtype=space.dtype.type)
 
 
 # The seeds of the members' resets are smaller than this.

@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.delays import Delays
-from gpbandits_env.envs.wrappers import DelayedRewards, ResetOptions
+from gpbandits_env.envs.wrappers import ResetOptions
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
 from gpbandits_env.gp.temporal import PeriodicTime
@@ -74,7 +74,6 @@ def test_objects_of_a_vector_environment_survive_json():
 def test_objects_in_wrappers_survive_json():
     env = gym.make("gpbandits/StaticGP-v0", grid=[5])
     env = ResetOptions(env, {"kernel": Matern52(0.7)})
-    env = DelayedRewards(env, Delays(least=1))
     copy = gym.make(EnvSpec.from_json(env.spec.to_json()))
     assert rewards(copy) == rewards(env)
 

@@ -8,7 +8,7 @@ from gymnasium.wrappers import FlattenObservation
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from gpbandits_env.envs.wrappers import DelayedRewards, Mixture, ResetOptions, ScaledRound
+from gpbandits_env.envs.wrappers import Mixture, ResetOptions, ScaledRound
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
 
 # Gymnasium's checker says that it is meant for environments without wrappers.
@@ -58,56 +58,15 @@ def test_wrapped_environments_are_made_from_their_specs():
     assert data_equivalence(env.step(2), again.step(2), exact=True)
 
 
-@pytest.mark.parametrize("delay", [0, 2, {"least": 1, "most": 3, "lost": 0.2}])
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"batch_size": 2, "noise_var": 0.1},
-        {"grid": None, "box": [[0.0], [1.0]], "features": 32},
-        {"selective": True, "batch_size": 2},
-        {"discrete_action": True},
-        {"id": "gpbandits/Contextual-v0", "contexts": 3},
-    ],
-    ids=["arms", "box", "selective", "discrete", "contexts"],
-)
-def test_wrapped_rewards_are_late_as_those_of_the_setting(more, delay):
-    """The same observations, rewards and infos for the same seed."""
-    late, own = DelayedRewards(static(**more), delay), static(**more, delay=delay)
-    check_env(late, skip_render_check=True)
-    assert late.observation_space == own.observation_space
-    assert agents.make("random", late).problem == agents.make("random", own).problem
-    own.action_space.seed(0)
-    for seed in (0, None):
-        assert data_equivalence(late.reset(seed=seed), own.reset(seed=seed), exact=True)
-        for _ in range(5):
-            action = own.action_space.sample()
-            assert data_equivalence(late.step(action), own.step(action), exact=True)
-
-
-def test_an_agent_learns_from_wrapped_rewards():
-    env = ScaledRound(DelayedRewards(static(), 2))
-    agent = agents.make("gp-ucb", env, seed=0, window=10)  # which needs the largest delay
+def test_an_agent_learns_from_late_rewards_of_a_wrapped_mixture():
+    env = ScaledRound(Mixture([static(delay=2), gym.make(**MOVING, delay=2)]), horizon=5)
+    agent = agents.make("gp-ucb", static(delay=2), seed=0, window=10)  # needs the largest delay
     observation, _ = env.reset(seed=0)
     for _ in range(5):
         observation, *_ = env.step(agent.ask())
+        assert observation in env.observation_space
         agent.observe(observation)
     assert (agent.round, len(agent.pending), agent.posterior.size) == (5, 2, 3)
-
-
-def test_what_cannot_be_delayed_is_refused():
-    for env, delay in (
-        (static(), None),
-        (static(), -1),
-        (static(), 10**9),
-        (static(), {"least": 0, "most": 10**9}),
-        (static(delay=1), 1),
-        (FlattenObservation(static()), 1),
-        (gym.make("CartPole-v1"), 1),
-    ):
-        with pytest.raises(InvalidInput):
-            DelayedRewards(env, delay)
-    with pytest.raises(NotReset):
-        DelayedRewards(static(), 1).step([0])
 
 
 def mixture(weights=None):
