@@ -22,7 +22,7 @@ from scipy.stats import norm, qmc
 
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.kernels import Matern52
-from gpbandits_env.gp.learning import Estimator
+from gpbandits_env.gp.learning import Estimator, Learning
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.gp.threads import one_blas_thread
@@ -75,8 +75,8 @@ def run(kind, function, dim, how, seed):
     spread = qmc.Sobol(dim, seed=100 + seed).random(1024)
     points = qmc.Sobol(dim, seed=seed).random(16)[: 2 + 2 * dim]
     rewards = observed(points)
-    words = ("lengthscale", "noise_var")
-    estimator = Estimator(START, box, words, standardize=True, robust=True)
+    learning = Learning(what=("lengthscale", "noise_var"), standardize=True, robust=True)
+    estimator = Estimator(START, box, learning)
     for t in range(60 if kind == "clean" else 40):
         if t % 5 == 0:
             found = estimator.fit(START, points, rewards, np.zeros(len(rewards)), None, 2)

@@ -14,19 +14,16 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.keep import Keep
-from gpbandits_env.agents.data.learning import Learning
 from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Plain, State
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.learning import Estimator, Winsorizer
+from gpbandits_env.gp.learning import Estimator, Learning, Winsorizer
 from gpbandits_env.gp.model import Model
 
 # Up to FEW observations every fit has all of its starts, and above MOST_FRESH none has.
 FEW, MOST_FRESH = 50, 250
-# The settings of `Learning` that say how a fit is done.
-HOW = ("standardize", "known_noise", "robust", "ard", "spread", "prior")
 
 
 class Refit(Part):
@@ -75,11 +72,8 @@ class Refit(Part):
     def learn_by(self, learning: Learning) -> None:
         """State what is learned and when."""
         self.learning = learning
-        how = {name: getattr(learning, name) for name in HOW}
         domain = self._mapped.inner.domain
-        self._estimator = Estimator(
-            self._given, domain, learning.what, reward_sd=self._reward_sd, **how
-        )
+        self._estimator = Estimator(self._given, domain, learning, self._reward_sd)
 
     def begin(self) -> None:
         """Return to the given model, and drop the record of fits."""

@@ -5,13 +5,13 @@ from gpbandits_env.gp.learning.data import Series as Series
 from gpbandits_env.gp.learning.diagnose import Diagnosis as Diagnosis
 from gpbandits_env.gp.learning.diagnose import ModelScore as ModelScore
 from gpbandits_env.gp.learning.diagnose import diagnose as diagnose
-from gpbandits_env.gp.learning.estimate import PRIORS as PRIORS
 from gpbandits_env.gp.learning.estimate import Estimator as Estimator
 from gpbandits_env.gp.learning.fit import Fitted as Fitted
 from gpbandits_env.gp.learning.fit import epsilon_interval as epsilon_interval
 from gpbandits_env.gp.learning.fit import fit as fit
 from gpbandits_env.gp.learning.fit import groups_of as groups_of
 from gpbandits_env.gp.learning.fit import learnable as learnable
+from gpbandits_env.gp.learning.learning import Learning as Learning
 from gpbandits_env.gp.learning.likelihood import log_marginal_likelihood as log_marginal_likelihood
 from gpbandits_env.gp.learning.priors import HyperPriors as HyperPriors
 from gpbandits_env.gp.learning.scaling import InputScaling as InputScaling

@@ -1,6 +1,5 @@
 """Fits of a model to rewards whose mean and scale may be unknown, in the units of the rewards."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,15 +9,11 @@ from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.learning.data import Observations
 from gpbandits_env.gp.learning.fit import fit, groups_of, learnable
-from gpbandits_env.gp.learning.priors import HyperPriors
+from gpbandits_env.gp.learning.learning import Learning
+from gpbandits_env.gp.learning.priors import PRIORS
 from gpbandits_env.gp.learning.scaling import InputScaling, OutputScaling, Winsorizer
 from gpbandits_env.gp.model import Model
 
-PRIORS = {
-    "default": HyperPriors.default,
-    "dimension-scaled": HyperPriors.dimension_scaled,
-    "flat": HyperPriors.flat,
-}
 # The least known noise variance, relative to the variance of the rewards.
 LEAST_NOISE = 1e-6
 
@@ -46,40 +41,24 @@ class Estimator:
     Args:
         given: the model, of rewards with mean 0 and a known scale if they are standardized.
         domain: the domain of the points; the kernel is in its units.
-        what: what to learn, by name; see `agents.data.learning.Learning`.
-        reward_sd: the standard deviation of the rewards for which the model is stated.
-        standardize: whether the mean and the scale of the rewards are estimated.
-        known_noise: whether the noise variance is in the units of the rewards in any case.
-        robust: whether rewards far from most others are drawn in; see `Winsorizer`.
-        ard: whether there is one lengthscale per coordinate, or the groups that share one.
-        spread: the standard deviation of the logarithm of a lengthscale around the common one.
-        prior: the name of the prior of the lengthscales.
+        learning: what is learned, and how.
+        reward_sd: the standard deviation of the rewards for which the model is stated; it matters
+            only if rewards are standardized.
     Raises:
         UnknownName: the model does not have a hyperparameter that is to be learned.
         InvalidInput: the noise variance is 0 and is not learned, or the kernel cannot be scaled.
     """
 
     def __init__(
-        self,
-        given: Model,
-        domain: Domain,
-        what: Sequence[str],
-        *,
-        reward_sd: float = 1.0,
-        standardize: bool = False,
-        known_noise: bool = False,
-        robust: bool = False,
-        ard: bool | tuple[int, ...] = False,
-        spread: float | None = None,
-        prior: str = "default",
+        self, given: Model, domain: Domain, learning: Learning, reward_sd: float = 1.0
     ) -> None:
-        self.given, self._domain = given, domain
-        timed = any(word.split(".")[0] == "temporal" for word in what)
-        if timed and given.temporal is None:
+        self.given, self._domain, self._learning = given, domain, learning
+        what, ard = learning.what, learning.ard
+        if learning.learns_time and given.temporal is None:
             raise InvalidInput("learning temporal needs a temporal kernel to start from")
-        self._what, self._names = tuple(what), learnable(given.kernel, what, given.temporal)
+        self._names = learnable(given.kernel, what, given.temporal)
         needs_noise = self._names and "noise_var" not in self._names
-        if needs_noise and given.noise_var == 0.0 and not known_noise:
+        if needs_noise and given.noise_var == 0.0 and not learning.known_noise:
             raise InvalidInput(
                 f"cannot learn {' and '.join(what)} without noise: give a noise_var above 0, or "
                 "learn noise_var too"
@@ -88,11 +67,9 @@ class Estimator:
         inputs = InputScaling.of(domain)
         if ard is not False:
             groups_of(ard, given.kernel, self._names, len(inputs.low))
-        priors = replace(PRIORS[prior](inputs, spread), temporal=given.temporal)
+        priors = replace(PRIORS[learning.prior](inputs, learning.spread), temporal=given.temporal)
         self._priors = priors if self._names - {"epsilon"} else None
-        self._standardize, self._known_noise, self._robust = standardize, known_noise, robust
-        self._ard, self._drifts = ard, "epsilon" in what
-        self._reward_var = reward_sd**2 if standardize else 1.0
+        self._reward_var = reward_sd**2 if learning.standardize else 1.0
 
     @property
     def searches(self) -> bool:
@@ -119,11 +96,12 @@ class Estimator:
                 none is. If all are known, that of the model is their median.
             starts: the number of starts; 0 for a short search from the last model.
         """
-        winsorizer = Winsorizer.of(rewards) if self._robust else None
+        learning = self._learning
+        winsorizer = Winsorizer.of(rewards) if learning.robust else None
         rewards = rewards if winsorizer is None else winsorizer(rewards)
         base = self.given.prior_mean
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
-        outputs = OutputScaling.of(gap) if self._standardize else OutputScaling()
+        outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
         model, what = self._scaled(outputs, noise_var)
         if noise_var is not None:
             noise_var = np.maximum(noise_var, LEAST_NOISE * outputs.var)
@@ -140,13 +118,13 @@ class Estimator:
             found = fit(
                 first,
                 Observations(at, gap, times, noise_var),
-                learn=(*what, *(("mean",) if self._standardize else ())),
+                learn=(*what, *(("mean",) if learning.standardize else ())),
                 priors=self._priors,
-                ard=self._ard,
+                ard=learning.ard,
                 starts=starts,
             )
             likelihood, mean = found.log_likelihood, float(found.model.prior_mean)
-            epsilon = found.model.epsilon if self._drifts else model.epsilon
+            epsilon = found.model.epsilon if learning.drifts else model.epsilon
             model = replace(found.model, prior_mean=model.prior_mean, epsilon=epsilon)
         model = replace(model, prior_mean=base + mean if mean else base)
         return Estimate(model, mean, likelihood, winsorizer)
@@ -156,8 +134,8 @@ class Estimator:
     ) -> tuple[Model, tuple[str, ...]]:
         """The given model in the units of the rewards, and what to learn."""
         factor = outputs.var / self._reward_var
-        least, noise, what = LEAST_NOISE * outputs.var, self.given.noise_var, self._what
-        noise = max(noise, least) if self._known_noise else noise * factor
+        least, noise, what = LEAST_NOISE * outputs.var, self.given.noise_var, self._learning.what
+        noise = max(noise, least) if self._learning.known_noise else noise * factor
         if noise_var is not None and not np.isnan(noise_var).any():
             noise = max(float(np.median(noise_var)), least)
             what = tuple(word for word in what if word != "noise_var")

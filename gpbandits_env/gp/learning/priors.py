@@ -159,3 +159,10 @@ def _of_root(inputs: InputScaling, log_mode: float, most: float) -> LogNormal:
     return LogNormal(
         2.0 * float(np.exp(log_mode)) * root, float(np.sqrt(3.0)), 0.02 * root, most * root
     )
+
+
+PRIORS = {
+    "default": HyperPriors.default,
+    "dimension-scaled": HyperPriors.dimension_scaled,
+    "flat": HyperPriors.flat,
+}

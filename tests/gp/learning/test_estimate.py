@@ -8,6 +8,7 @@ from scipy.stats import multivariate_normal
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.learning import Learning
 from gpbandits_env.gp.learning.estimate import LEAST_NOISE, Estimator
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import WienerTime
@@ -17,8 +18,8 @@ X = np.arange(12)
 Y = np.sin(6.0 * ARMS.coordinates[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(12)
 
 
-def estimate(noise_var, what=("kernel", "noise_var"), rewards=Y, given=GIVEN, **settings):
-    estimator = Estimator(given, ARMS, what, **settings)
+def estimate(noise_var, what=("kernel", "noise_var"), rewards=Y, given=GIVEN, reward_sd=1.0, **how):
+    estimator = Estimator(given, ARMS, Learning(what=what, **how), reward_sd)
     return estimator.fit(given, X, rewards, 1.0 * X, noise_var, 1)
 
 
@@ -67,7 +68,7 @@ def test_what_is_learned_of_time_does_not_depend_on_the_mean_of_the_rewards():
 
 
 def test_repeated_rewards_that_are_known_to_have_no_noise_are_fitted_with_the_least():
-    estimator = Estimator(GIVEN, ARMS, ("variance",))
+    estimator = Estimator(GIVEN, ARMS, Learning(what=("variance",)))
     found = estimator.fit(GIVEN, X // 2, Y, 0.0 * X, np.zeros(12), 1)
     covariance = found.model.kernel(ARMS.coordinates[X // 2]) + LEAST_NOISE * np.eye(12)
     expected = multivariate_normal(np.zeros(12), covariance).logpdf(Y)
