@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin
 
-from gpbandits_env.arrays import Settings, listed, mapping
-from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of, shown
+from gpbandits_env.arrays import listed, mapping
+from gpbandits_env.errors import GPBanditsError, InvalidInput, shown
 from gpbandits_env.specs import arguments, check_kind, described, kinds_of
 
 T = TypeVar("T")
@@ -107,12 +107,6 @@ def _put(target: Any, parts: list[str], value: Any, path: str) -> Any:
         return items
     table = dict(target) if isinstance(target, Mapping) else {}
     return {**table, key: _put(table.get(key), rest, value, path)}
-
-
-def check_keys(table: Settings, known: Collection[str], where: str = "") -> None:
-    """Raise UnknownName, with the nearest known key, if a table has an unknown key."""
-    for key in table:
-        one_of(key, known, f"key of {where}" if where else "key")
 
 
 def check_names(table: Any, name: str) -> None:

@@ -19,10 +19,7 @@ from gpbandits_env.scenarios.metrics import KNOWN, Panel
 from gpbandits_env.scenarios.reporting.plots import (
     COLUMNS,
     WIDTH,
-    draw_bounds,
     draw_curves,
-    draw_panel,
-    heading,
     plot,
 )
 from gpbandits_env.scenarios.reporting.style import (
@@ -85,44 +82,13 @@ def _drawn(store: Store, stem: Path) -> list[Path]:
         return _batches(store, stem)
     if scenario.get("sweep"):
         return _sweep(store, stem)
-    own, beyond = bool(scenario.get("panels")), stem.with_name(f"{stem.name}-bounds")
-    if own or len(scenario["points"]) == 1:
-        files = plot(store, stem, suffixes=PNG)
-        if own and store.bounds(0):
-            files += plot(store, beyond, bounds=True, suffixes=PNG)
-        return files
-    files = _cells(store, stem, bounds=False)
-    return files + (_cells(store, beyond, bounds=True) if store.bounds(0) else [])
-
-
-def _cells(store: Store, stem: Path, *, bounds: bool) -> list[Path]:
-    """Draw the metric in one panel per cell, on a logarithmic scale if there are bounds."""
-    scenario, metric = store.scenario, store.scenario["metric"]
-    cells = store.cells()
-    rows = -(-len(cells) // COLUMNS)
-    with new_figure(WIDTH, 1.2 + 2.6 * rows + 0.6 * bounds) as figure:
-        grid: Any = figure.subplots(rows, COLUMNS, squeeze=False, sharey=True)
-        panels = grid.ravel()[: len(cells)]
-        for axes in grid.ravel()[len(cells) :]:
-            axes.set_axis_off()
-        for axes, cell in zip(panels, cells, strict=True):
-            draw_panel(axes, store, cell, Panel(metric, log=bounds))
-            if bounds:
-                draw_bounds(axes, store, cell, metric)
-            axes.set_title("\n".join(heading(scenario["points"], cell)))
-        for axes in grid[:, 1]:
-            axes.set_ylabel("")
-        if not bounds:
-            panels[0].set_ylim(0.0, max(_top(axes) for axes in panels))
-        entitle(figure, _title(scenario))
-        share_legend(figure, 2 if bounds else 4)
-        return write(figure, stem, PNG)
-
-
-def _top(axes: "Axes") -> float:
-    """The top of a panel: only the first rounds, before agents know anything, may exceed it."""
-    lines = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.get_lines()]
-    return 1.1 * max((float(y[len(y) // 20 :].max()) for y in lines if len(y)), default=1.0)
+    own, swept = bool(scenario.get("panels")), len(scenario["points"]) > 1
+    panels = [Panel(scenario["metric"])] if swept and not own else []
+    files = plot(store, stem, suffixes=PNG, panels=panels)
+    if (own or swept) and store.bounds(0):
+        beyond = stem.with_name(f"{stem.name}-bounds")
+        files += plot(store, beyond, log=bool(panels), bounds=True, suffixes=PNG, panels=panels)
+    return files
 
 
 def _sweep(store: Store, stem: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from gpbandits_env.scenarios.cli.commands import exit_code
 from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.scenario import AgentEntry, label_of
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
-from gpbandits_env.scenarios.study.files import look_here, parse_settings
+from gpbandits_env.scenarios.study.files import look_for_modules, parse_settings
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import absent, archived, entries
 from gpbandits_env.scenarios.suite.card_page import save_card
@@ -98,7 +98,7 @@ def run(
       gpbandits suite run core-v1 --agent gp-ucb --set beta=2 --label gp-ucb/2
       gpbandits suite run core-v1 --agent my_agents:Mine --seeds 2027
     """
-    look_here()
+    look_for_modules()
     entry = AgentEntry(label or label_of(agent), agent, parse_settings(settings))
     given |= {"problems": problems or None, "engine": Engine(engine)}
     public = run_suite(name, entry, folder=out, **given)
@@ -166,7 +166,7 @@ def check(
       gpbandits suite check --sample 50
       gpbandits suite check --rows results/core-v1-Mine/rows.npz --agent my_agents:Mine
     """
-    look_here()
+    look_for_modules()
     problems, known, found = suites.problems(name), entries(), Counter[str]()
     wanted = [row for row in archived(name).values() if agent in (None, row.agent)]
     if rows is not None:

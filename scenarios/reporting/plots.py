@@ -48,7 +48,9 @@ def plot(
     suffixes: Sequence[str] = (".png", ".svg"),
     panels: Sequence[Panel] = (),
 ) -> list[Path]:
-    """Draw the panels of a scenario, two per row, with one or more rows per cell.
+    """Draw the panels of a scenario, two per row, with rows of its own for each cell.
+
+    With one panel per cell, those of two cells are in a row.
 
     Args:
         store: an open results file.
@@ -76,10 +78,16 @@ def figure(
     known = {metric for cell in cells for metric, _ in store.bounds(cell).values()}
     if bounds and not any(panel.x == "rounds" and panel.y in known for panel in panels):
         raise InvalidInput(f"{scenario['id']} has no theory curves for any of the panels")
-    lines, columns = -(-len(panels) // COLUMNS), min(len(panels), COLUMNS)
-    with new_figure(WIDTH, 1.2 + 2.6 * len(cells) * lines) as figure:
-        grid: Any = figure.subplots(len(cells) * lines, columns, squeeze=False)
-        for block, cell in zip(grid.reshape(len(cells), -1), cells, strict=True):
+    # A block of places for each cell, in whole rows unless it has a single panel.
+    columns = min(max(len(panels), len(cells) * (len(panels) == 1)), COLUMNS)
+    size = 1 if len(panels) == 1 else -(-len(panels) // columns) * columns
+    rows = -(-len(cells) * size // columns)
+    with new_figure(WIDTH, 1.2 + 2.6 * rows) as figure:
+        grid: Any = figure.subplots(rows, columns, squeeze=False)
+        blocks = grid.reshape(-1, size)
+        for axes in blocks[len(cells) :].ravel():
+            axes.remove()
+        for block, cell in zip(blocks, cells, strict=False):
             for axes, panel in zip(block, panels, strict=False):
                 draw_panel(axes, store, cell, panel)
                 if bounds and panel.x == "rounds":

@@ -31,7 +31,7 @@ from gpbandits_env.errors import (
 from gpbandits_env.files import check_regular
 from gpbandits_env.rewards.datasets import is_file_name
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.declare import as_json, check_keys, plain
+from gpbandits_env.scenarios.declare import as_json, plain
 from gpbandits_env.scenarios.declare import read as read_table
 from gpbandits_env.scenarios.scenario import Scenario, label_of
 from gpbandits_env.scenarios.study.rehearsal import rehearse
@@ -66,7 +66,7 @@ def load(path: Path) -> Scenario:
         raise InvalidInput(f"{path}: nested too deeply to be read") from None
     except (OSError, ValueError) as error:  # not text, not TOML, or an invalid date or number
         raise InvalidInput(f"{path}: {error}") from None
-    _look_for_modules(path.parent)
+    look_for_modules(path.parent)
     try:
         scenario = read(_placed(declared, path.resolve().parent), path.stem)
         for cell in scenario.cells():
@@ -104,23 +104,20 @@ def find(name: str) -> Scenario:
     """
     if name.endswith(".toml"):
         return load(Path(name))
-    look_here()
+    look_for_modules()
     return registry.get(name)
 
 
-def look_here() -> None:
-    """Find modules of the user's own in the current folder."""
-    _look_for_modules(Path())
-
-
-def _look_for_modules(folder: Path) -> None:
+def look_for_modules(folder: Path = Path()) -> None:
+    """Find modules of the user's own in a folder, by default in the current one."""
     if not user_code_is_refused():
         look_in(str(folder.resolve()))
 
 
 def read(declared: Any, name: str = "scenario") -> Scenario:
     """The scenario of a plain dict with the keys of a file; ``name`` is used if it has no id."""
-    check_keys(declared := mapping(declared, "a scenario", "a table"), KEYS)
+    for key in mapping(declared, "a scenario", "a table"):
+        one_of(key, KEYS, "key")
     table = {"id": f"my/{name}", "source": "a scenario file", "title": name, **declared}
     words = "a table with an id in quotes"
     environment = mapping(table.pop("environment", None), "environment", words)
@@ -251,7 +248,10 @@ def _without(grid: Any, settings: Settings) -> Any:
 
 def as_toml(scenario: Scenario, file: str) -> str:
     """The text of a file of that name that declares the scenario."""
-    entries = json.loads(as_json(_entries(scenario)), object_hook=_without_none)
+    entries = json.loads(
+        as_json(_entries(scenario)),
+        object_hook=lambda table: {k: v for k, v in table.items() if v is not None},
+    )
     top, tables = Plain(), list[tuple[str, Settings]]()
     for name, value in entries.items():
         if isinstance(value, dict):
@@ -277,10 +277,6 @@ def _entries(scenario: Scenario) -> Plain:
         elif field.name != "env_kwargs" and (field.default is MISSING or value != field.default):
             found[field.name] = value
     return {name: value for name, value in found.items() if value not in ((), [], {})}
-
-
-def _without_none(table: Plain) -> Plain:
-    return {key: value for key, value in table.items() if value is not None}
 
 
 def _line(key: str, value: Any) -> str:
