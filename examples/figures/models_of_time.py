@@ -62,6 +62,16 @@ def animate(
     first.save(target, save_all=True, append_images=others, optimize=True, duration=ms, loop=0)
 
 
+def draw_round(axis: Any, title: str, truth: Any, belief: tuple[Any, Any], action: int) -> None:
+    """A function of numbered arms, what an agent believes of it, and its action."""
+    axis.clear()
+    draw_belief(axis, np.arange(ARMS), *belief)
+    axis.plot(truth, color="black", linewidth=1.0, label="function")
+    axis.plot(action, truth[action], "o", color="tab:red", label="action")
+    axis.set(ylim=(-4.0, 4.0), xlabel="arm")
+    axis.set_title(title, fontsize=9)
+
+
 def draw_kernels(target: Path) -> None:
     """Three values of one arm over 150 rounds, for each temporal kernel."""
     figure, axes = plt.subplots(3, 2, figsize=(6.8, 5.6), sharex=True, layout="constrained")
@@ -110,21 +120,14 @@ def animate_beliefs(target: Path, rounds: int) -> None:
     season = DRAWS["season 0.7 + Markov 0.3"]
     models = {"knows the season": season, "assumes a Markov drift": MARKOV}
     played = [_played(season, temporal, rounds) for temporal in models.values()]
-    x = np.linspace(0.0, 1.0, ARMS)
     figure, axes = plt.subplots(1, 2, figsize=(6.6, 3.2), sharey=True, layout="constrained")
 
     def draw(t: int) -> None:
         for axis, title, path in zip(axes, models, played, strict=True):
-            truth, mean, sd, action = path[t]
-            axis.clear()
-            draw_belief(axis, x, mean, sd)
-            axis.plot(x, truth, color="black", linewidth=1.0, label="function")
-            axis.plot(x[action], truth[action], "o", color="tab:red", label="action")
-            axis.set(ylim=(-4.0, 4.0), xlabel="arm")
             day, hour = divmod(t, 24)
-            regret = np.mean([f.max() - f[a] for f, _, _, a in path[: t + 1]])
-            axis.set_title(f"{title}\nday {day + 1}, hour {hour}: average regret {regret:.2f}")
-            axis.title.set_fontsize(9)
+            regret = np.mean([f.max() - f[a] for f, _, a in path[: t + 1]])
+            said = f"{title}\nday {day + 1}, hour {hour}: average regret {regret:.2f}"
+            draw_round(axis, said, *path[t])
         axes[0].legend(fontsize=9, loc="lower left", ncols=2)
 
     animate(figure, draw, range(FOUR_DAYS, rounds, 2), target, 500, 90)
@@ -144,8 +147,7 @@ def _played(season: dict[str, Any], temporal: dict[str, Any], rounds: int) -> li
     for _ in range(rounds):
         actions, belief = agent.ask(), agent.belief()
         observation, *_ = env.step(actions)
-        assert belief is not None
-        played.append((bare.function(np.arange(ARMS)), *belief, int(actions[0])))
+        played.append((bare.function(np.arange(ARMS)), belief, int(actions[0])))
         agent.observe(observation)
     return played
 
@@ -158,21 +160,15 @@ def animate_speeds(target: Path, seconds: float) -> None:
         env, rounds = _clocked(thinking, seconds)
         played.append(rounds)
     process: Any = env.unwrapped.bandit.process  # type: ignore[union-attr]
-    x = np.linspace(-512.0, 512.0, ARMS)
     figure, axes = plt.subplots(1, 2, figsize=(6.6, 3.2), sharey=True, layout="constrained")
 
     def draw(now: float) -> None:
         truth = process.at(1.0 + now).values
         for axis, title, rounds in zip(axes, speeds, played, strict=True):
             past = [round_ for round_ in rounds if round_[0] <= now]
-            read, action, mean, sd, regret = past[-1]
-            axis.clear()
-            draw_belief(axis, x, mean, sd)
-            axis.plot(x, truth, color="black", linewidth=1.0, label="function")
-            axis.plot(x[action], truth[action], "o", color="tab:red", label="action in force")
-            axis.set(ylim=(-3.5, 3.5), xlabel="arm")
-            said = f"{len(past)} evaluations, regret over time {regret / read:.2f}"
-            axis.set_title(f"{title}\n{now:.1f} s: {said}", fontsize=9)
+            read, action, belief, regret = past[-1]
+            said = f"{now:.1f} s: {len(past)} evaluations, regret over time {regret / read:.2f}"
+            draw_round(axis, f"{title}\n{said}", truth, belief, action)
         axes[0].legend(fontsize=9, loc="lower left", ncols=2)
 
     animate(figure, draw, np.arange(5.0, seconds, 0.6).tolist(), target, 330, 80)
@@ -190,10 +186,9 @@ def _clocked(thinking: float, seconds: float) -> tuple[Any, list[Any]]:
     while not over:
         agent.observe(observation)
         actions, belief = agent.ask(), agent.belief()
-        assert belief is not None
         observation, _, _, over, info = env.step(actions)
         regret = info["time_regret"]
-        played.append((float(observation["time"][0]), int(actions[0]), *belief, regret))
+        played.append((float(observation["time"][0]), int(actions[0]), belief, regret))
     return env, played
 
 

@@ -61,12 +61,8 @@ def _scores(axes: "Axes", compared: Comparison, styles: Styles) -> None:
 
 def _profiles(axes: "Axes", compared: Comparison, styles: Styles) -> None:
     shares = {agent.label: (agent.profile, *agent.band) for agent in compared.agents}
-    about = {
-        "title": "performance profile",
-        "xlabel": "score",
-        "ylabel": "share of runs at or below",
-    }
-    draw_profiles(axes, LIMITS, shares, styles, **about)
+    draw_profiles(axes, LIMITS, shares, styles, title="performance profile", xlabel="score")
+    axes.set_ylabel("share of runs at or below")
 
 
 def _anytime(axes: "Axes", over: Anytime, styles: Styles) -> None:
@@ -79,8 +75,8 @@ def _anytime(axes: "Axes", over: Anytime, styles: Styles) -> None:
 
 def _runtime(axes: "Axes", over: Anytime, styles: Styles) -> None:
     shares = {label: (share,) for label, share in over.reached.items()}
-    about = {"title": "runtime profile", "xlabel": "rounds", "ylabel": "share of targets reached"}
-    draw_profiles(axes, over.rounds, shares, styles, xscale="log", **about)
+    draw_profiles(axes, over.rounds, shares, styles, title="runtime profile", xlabel="rounds")
+    axes.set(xscale="log", ylabel="share of targets reached")
 
 
 def _improvement(axes: "Axes", compared: Comparison) -> None:
