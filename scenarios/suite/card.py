@@ -207,7 +207,7 @@ def card(
         UnknownName: the field has no row of the newcomer.
         InvalidInput: rows of one problem are of different problems or horizons.
     """
-    by = _by_agent(field)
+    by = by_agent(field)
     one_of(newcomer, by, "agent with rows")
     own = by[newcomer]
     _check(by, own)
@@ -215,8 +215,8 @@ def card(
     scales, rng = scales_of(shared, newcomer), np.random.default_rng(seed)
     agents = standings(shared, tags, newcomer, resamples=resamples, seed=seed)
     rivals = [a.label for a in agents if a.label not in (newcomer, ORACLE)]
-    pairs = [(newcomer, rival, _differences(own, by[rival])) for rival in rivals]
-    scored = {k: scores_of(rows, scales) for k, rows in _by_agent(shared).items()}
+    pairs = [(newcomer, rival, [*differences(own, by[rival]).values()]) for rival in rivals]
+    scored = {k: scores_of(rows, scales) for k, rows in by_agent(shared).items()}
     scored = {label: found for label, found in scored.items() if found}
     shown = _shown(agents, newcomer) if newcomer in scored else []
     last = max((row.rounds[-1] for row in own.values()), default=1)
@@ -260,7 +260,7 @@ def standings(
     """Every agent of a field with its score, the best first; see `scales_of` for the newcomer."""
     scales, found = scales_of(field, newcomer), []
     known = dict.fromkeys(tag for of in (tags or {}).values() for tag in of)
-    for label, rows in _by_agent(field).items():
+    for label, rows in by_agent(field).items():
         own = scores_of(rows, scales)
         # Each agent has its own stream, so that a new one changes no other interval.
         rng = np.random.default_rng(seed)
@@ -346,7 +346,8 @@ def _shown(agents: Sequence[Standing], newcomer: str) -> list[str]:
     return list(dict.fromkeys([newcomer, *best[:3], *([RANDOM] if RANDOM in scored else [])]))
 
 
-def _by_agent(field: Field) -> dict[str, dict[str, Row]]:
+def by_agent(field: Field) -> dict[str, dict[str, Row]]:
+    """Agent -> problem -> its row."""
     found: dict[str, dict[str, Row]] = {}
     for (agent, problem), row in field.items():
         found.setdefault(agent, {})[problem] = row
@@ -364,12 +365,12 @@ def _check(by: Mapping[str, Mapping[str, Row]], own: Mapping[str, Row]) -> None:
                 )
 
 
-def _differences(own: Mapping[str, Row], other: Mapping[str, Row]) -> list[Array]:
-    """The other's regret minus the newcomer's in the trials of each problem that both have run."""
-    found = []
+def differences(own: Mapping[str, Row], other: Mapping[str, Row]) -> dict[str, Array]:
+    """The other's regret minus one's own in the trials of each problem that both have run."""
+    found = {}
     for id in (id for id in own if id in other):
         trials = min(own[id].trials, other[id].trials)
-        found.append(other[id].regret[:trials, -1] - own[id].regret[:trials, -1])
+        found[id] = other[id].regret[:trials, -1] - own[id].regret[:trials, -1]
     return found
 
 

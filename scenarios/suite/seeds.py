@@ -10,7 +10,7 @@ from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.results.statistics import ORACLE, RANDOM
 from gpbandits_env.scenarios.scenario import AgentEntry
 from gpbandits_env.scenarios.suite.archive import archived, entries
-from gpbandits_env.scenarios.suite.card import standings
+from gpbandits_env.scenarios.suite.card import by_agent, differences, standings
 from gpbandits_env.scenarios.suite.rows import Field
 from gpbandits_env.scenarios.suite.run import SuiteOutcome
 
@@ -88,14 +88,9 @@ def exposed(public: SuiteOutcome, fresh: SuiteOutcome, seed: int = 0) -> Exposur
 
 def _wins(field: Field, label: str, rival: str) -> dict[str, Array]:
     """Problem -> (trials,) 1 where the agent has less regret than a rival, 1/2 where as much."""
-    found = {}
-    for (agent, id), row in field.items():
-        other = field.get((rival, id))
-        if agent == label and other is not None:
-            n = min(row.trials, other.trials)
-            ours, theirs = row.regret[:n, -1], other.regret[:n, -1]
-            found[id] = np.where(ours == theirs, 0.5, ours < theirs)
-    return found
+    by = by_agent(field)
+    apart = differences(by[label], by[rival])
+    return {id: np.where(d == 0.0, 0.5, d > 0.0) for id, d in apart.items()}
 
 
 def _mean(wins: dict[str, Array]) -> float:

@@ -28,9 +28,10 @@ from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.papers.ren2024 import BATCHES, LN2, PAPERS, REDRAWS, ROUND
+from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.evidence import Evidence, load
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.study.runner import initial_points, lent, make_agent
+from gpbandits_env.scenarios.study.runner import initial_points, lent, make_agent, run_rounds
 from gpbandits_env.seeding import seed_for
 from tools.claims import named
 
@@ -69,14 +70,8 @@ def above_best_found(store: Store, cell: int, label: str) -> Arrays:
 
     Source: ren2024, footnote 4.
     """
-    last = {other: _last(store, cell, other) for other in store.labels(cell)}
-    lowest = min(float(values.min()) for values in last.values())
-    return {"regret_to_best_found": last[label] - lowest}
-
-
-def _last(store: Store, cell: int, label: str) -> Array:
-    regrets = store.arrays(cell, label, "regret")
-    return np.asarray(regrets.reshape(len(regrets), -1).min(axis=1))
+    last = {o: curves_of(store, cell, o, "simple_regret")[:, -1] for o in store.labels(cell)}
+    return {"regret_to_best_found": last[label] - min(values.min() for values in last.values())}
 
 
 MEASURES = {"ren2024/boston-stand-in": (above_best_found,)}
@@ -261,7 +256,8 @@ def _batches_of(name: str, label: str, run: int) -> Iterator[dict[str, float]]:
         for t in range(1, last + 1):
             if t in (1, (last + 1) // 2, last):
                 yield _compared(agent)
-            _step(env, agent)
+            actions = agent.ask()
+            agent.tell(actions, env.step(actions)[0]["rewards"])
 
 
 def _compared(agent: Any) -> dict[str, float]:
@@ -284,14 +280,6 @@ def _near(batch: Array, lengthscale: float) -> float:
     """The share of the points of a batch (m, d) that lie close to another one."""
     gaps = cKDTree(batch / lengthscale).query(batch / lengthscale, k=2)[0][:, 1]
     return float((gaps <= NEAR).mean())
-
-
-def _step(env: Any, agent: Any) -> Array:
-    """One round; returns the regret of its actions, (m,)."""
-    actions = agent.ask()
-    observation, _, _, _, info = env.step(actions)
-    agent.tell(actions, observation["rewards"])
-    return np.array(info["regret"])
 
 
 def seconds_of_a_batch() -> Arrays:
@@ -376,7 +364,7 @@ def play(
             rewards, _ = instance.prior_data(initial, np.random.default_rng(seed))
             agent.prior_data(initial, rewards)
             before = instance.function.optimum - instance.function.values[initial]
-        return np.concatenate([before, *(_step(env, agent) for _ in range(rounds))])
+        return np.concatenate([before, run_rounds(env, agent, rounds)[0]["regret"].ravel()])
 
 
 def theorem_1() -> Arrays:

@@ -28,6 +28,7 @@ from gpbandits_env.scenarios.papers.tranthe2020 import (
     INITIAL,
     SCENARIOS,
 )
+from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.evidence import load
 from gpbandits_env.scenarios.results.store import Store
 from tools.claims import named
@@ -38,8 +39,7 @@ LAST = 20
 
 def levels(store: Store, cell: int, label: str) -> dict[str, Array]:
     """The mean of log10(f(x*) - f(x_t)) over 20 rounds, (trials,): at the end and at half time."""
-    regret = _regret(store, cell, label)
-    logs = np.log10(np.maximum(regret, FLOOR))
+    logs = curves_of(store, cell, label, "log10_regret")
     half = INITIAL + (HORIZON - INITIAL) // 2
     return {
         "log10_level": logs[:, -LAST:].mean(axis=1),
@@ -49,17 +49,10 @@ def levels(store: Store, cell: int, label: str) -> dict[str, Array]:
 
 def slopes(store: Store, cell: int, label: str) -> dict[str, Array]:
     """The slope of log R_T on log T over the second half of the run, (trials,)."""
-    total = np.cumsum(_regret(store, cell, label), axis=1)
+    total = curves_of(store, cell, label, "cumulative_regret")
     rounds = np.arange(1, total.shape[1] + 1)
     second = slice(len(rounds) // 2, None)
     return {"slope": np.polyfit(np.log(rounds[second]), np.log(total[:, second]).T, 1)[0]}
-
-
-def _regret(store: Store, cell: int, label: str) -> Array:
-    """The regret of every round, (trials, T)."""
-    regret = store.arrays(cell, label, "regret")
-    found: Array = regret.reshape(len(regret), -1)
-    return found
 
 
 MEASURES = {s.id: (levels, slopes) for s in SCENARIOS if s.horizon == HORIZON}
