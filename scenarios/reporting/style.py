@@ -35,9 +35,9 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2
 AGENTS = {
     BLUE: "gp-ucb",
     VERMILION: "ei bma-gp-ucb dpp-ts ms-ucb",
-    GREEN: "tv-gp-ucb mini-gp-ucb mini-ei mpi ucbpe line-bo",
+    GREEN: "tv-gp-ucb mini-gp-ucb mpi ucbpe line-bo",
     PINK: "lb-gp-ucb sw-gp-ucb ui-tvbo max-mean cmpi rembo",
-    ORANGE: "r-gp-ucb max-variance cei qei sre",
+    ORANGE: "r-gp-ucb max-variance cei mini-ei qei sre",
     SKY: "ts et-gp-ucb cub turbo optuna",
     INK: "random",
     INDIGO: "genie bkb-ucb bucb dropout-ucb",
