@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -21,9 +21,11 @@ class BatchRule(ABC):
 
     Attributes:
         draws_samples: whether it draws posterior samples, which not every search can do.
+        scores: whether it scores actions by the acquisition, which not every agent has.
     """
 
     draws_samples: bool = False
+    scores: ClassVar[bool] = False
 
     @abstractmethod
     def choose(self, now: Round) -> Points:
@@ -36,11 +38,16 @@ class BatchRule(ABC):
         """
 
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
-        """Raise `InvalidInput` if the rule does not support an agent; by default it supports all.
+        """Raise `InvalidInput` if the rule does not support an agent.
 
         The agent has an acquisition rule, or None if it draws posterior samples instead.
         """
-        return
+        if self.scores and rule is None:
+            raise InvalidInput(
+                f"the rule {self.type_name!r} needs an acquisition, and this agent has none, "  # type: ignore[attr-defined]
+                "because it draws samples: use the rule thompson, dpp or ts-rsr, or an agent with "
+                "an acquisition, such as gp-ucb or ei"
+            )
 
 
 # A batch rule, as an object, a dict or a name.
@@ -57,16 +64,6 @@ def rule_for(spec: Batch) -> BatchRule:
     if isinstance(spec, BatchRule):
         return spec
     return RULES.from_dict({"type": spec} if isinstance(spec, str) else spec)
-
-
-def needs_acquisition(batch: BatchRule, rule: AcquisitionRule | None) -> None:
-    """Raise `InvalidInput` unless the agent has an acquisition, for rules that score actions."""
-    if rule is None:
-        raise InvalidInput(
-            f"the rule {batch.type_name!r} needs an acquisition, and this agent has none, because "  # type: ignore[attr-defined]
-            "it draws samples: use the rule thompson, dpp or ts-rsr, or an agent with an "
-            "acquisition, such as gp-ucb or ei"
-        )
 
 
 def in_turn(now: Round, acquisition: Callable[[list[Points]], Acquisition]) -> Points:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Improvement, Round
-from gpbandits_env.agents.batch.rule import RULES, BatchRule, in_turn, needs_acquisition
+from gpbandits_env.agents.batch.rule import RULES, BatchRule, in_turn
 from gpbandits_env.arrays import Array, Points, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
@@ -25,8 +25,7 @@ class Hallucinate(BatchRule):
     Source: Desautels, Krause & Burdick (2014), GP-BUCB, Algorithm 2.
     """
 
-    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
-        needs_acquisition(self, rule)
+    scores = True
 
     def choose(self, now: Round) -> Points:
         acquisition = now.acquisition()
@@ -82,8 +81,7 @@ class RandomisedBeliever(BatchRule):
     Source: Sugiura, Takeuchi & Takeno (2026), randomised kriging believer, from its abstract.
     """
 
-    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
-        needs_acquisition(self, rule)
+    scores = True
 
     def choose(self, now: Round) -> Points:
         if now.m == 1 and not len(now.pending):
@@ -130,6 +128,7 @@ class Boltzmann(BatchRule):
         stochastic policies, Section 3.
     """
 
+    scores = True
     scale: float = 1.0
     over: str = "sd"
     earlier: int = 0
@@ -138,9 +137,6 @@ class Boltzmann(BatchRule):
         positive(self.scale, "scale")
         one_of(self.over, SPREADS, "spread of the rule 'boltzmann'")
         whole(self.earlier, "earlier", 0)
-
-    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
-        needs_acquisition(self, rule)
 
     def choose(self, now: Round) -> Points:
         actions, mean, var = now.search.candidates_of(now.posterior)
