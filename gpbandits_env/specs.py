@@ -4,6 +4,7 @@ A family (kernels, schedules, ...) is a `Family`; its members are frozen datacla
 under a type name. `to_dict` and `from_dict` round-trip.
 """
 
+from abc import ABC
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,7 +16,7 @@ from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar, get_args, g
 
 import numpy as np
 
-from gpbandits_env.arrays import Plain, Settings, mapping
+from gpbandits_env.arrays import Plain, Settings, mapping, positive
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
 
 T = TypeVar("T")
@@ -259,7 +260,7 @@ def described(value: object) -> object:
 
 
 @dataclass(frozen=True)
-class Parametric:
+class Parametric(ABC):
     """A declaration with hyper-parameters: its float fields, and those of the parts in its fields.
 
     Attributes:
@@ -274,6 +275,15 @@ class Parametric:
     def __init_subclass__(cls, **settings: object) -> None:
         super().__init_subclass__(**settings)
         cls.type_name = f"{cls.__module__}:{cls.__qualname__}"
+
+    def __post_init__(self) -> None:
+        for name in (f.name for f in fields(self) if kinds_of(type(self))[f.name] is float):
+            object.__setattr__(self, name, self._parameter(getattr(self, name), name))
+
+    @staticmethod
+    def _parameter(value: float, name: str) -> float:
+        """A hyper-parameter, checked: by default a number above 0."""
+        return positive(value, name)
 
     def parameters(self) -> dict[str, float]:
         """The hyper-parameters that may be learned: float fields that are not `fixed`.

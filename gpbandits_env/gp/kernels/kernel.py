@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, Plain, Settings, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels.columns import Columns, PlainColumns
-from gpbandits_env.specs import Family, Parametric, kinds_of
+from gpbandits_env.specs import Family, Parametric
 
 Lengthscale = float | tuple[float, ...]
 # One over the square of a smaller number overflows a float.
@@ -23,7 +23,7 @@ LEAST_VARIANCE = 1e-80
 
 
 @dataclass(frozen=True)
-class Kernel(Parametric, ABC):
+class Kernel(Parametric):
     """A covariance function k(x, z): a frozen dataclass that is called on points.
 
     A kernel of your own needs `__call__` and `diagonal` to work on arms. Optional methods enable
@@ -45,9 +45,9 @@ class Kernel(Parametric, ABC):
     _kind = "kernel"
     on_indices: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        for name in (f.name for f in fields(self) if kinds_of(type(self))[f.name] is float):
-            object.__setattr__(self, name, hyper(getattr(self, name), name))
+    @staticmethod
+    def _parameter(value: float, name: str) -> float:
+        return hyper(value, name)
 
     @abstractmethod
     def __call__(self, x: Array, z: Array | None = None) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.special import ive
 
-from gpbandits_env.arrays import Array, all_of, listed, positive, share, whole
+from gpbandits_env.arrays import Array, all_of, listed, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.temporal.temporal_kernel import (
     TEMPORAL,
@@ -61,9 +61,6 @@ class MarkovTime(_OneState):
 
     epsilon: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", share(self.epsilon, "epsilon"))
-
     def __call__(self, t: Array, s: Array) -> Array:
         return np.asarray(np.exp(log_decay(self.epsilon) * lags(t, s)))
 
@@ -85,9 +82,6 @@ class MaternTime(TemporalKernel):
     smoothness: ClassVar[float]
     NILPOTENT: ClassVar[Array]
     COVARIANCE: ClassVar[Array]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lengthscale", positive(self.lengthscale, "lengthscale"))
 
     def _scaled(self, lag: Any) -> Any:
         """A lag, or an array of lags, times lambda."""
@@ -166,9 +160,6 @@ class WienerTime(_OneState):
 
     rate: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", positive(self.rate, "rate"))
-
     def __call__(self, t: Array, s: Array) -> Array:
         return np.asarray(1.0 + self.rate * np.minimum.outer(t, s))
 
@@ -207,8 +198,7 @@ class PeriodicTime(TemporalKernel):
     harmonics: int = 6
 
     def __post_init__(self) -> None:
-        for name in ("period", "lengthscale"):
-            object.__setattr__(self, name, positive(getattr(self, name), name))
+        super().__post_init__()
         whole(self.harmonics, "harmonics", 1, MOST_HARMONICS)
 
     @cached_property
@@ -262,10 +252,6 @@ class QuasiPeriodicTime(PeriodicTime):
     """
 
     epsilon: float = 0.001
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "epsilon", share(self.epsilon, "epsilon"))
 
     def __call__(self, t: Array, s: Array) -> Array:
         return np.asarray(super().__call__(t, s) * np.exp(log_decay(self.epsilon) * lags(t, s)))

@@ -9,17 +9,17 @@ products, one for each term of the kernel in space.
 """
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from gpbandits_env.arrays import LARGEST, Array, Plain, Settings
+from gpbandits_env.arrays import LARGEST, Array, Plain, Settings, positive, share
 from gpbandits_env.specs import Family, Parametric
 
 
 @dataclass(frozen=True)
-class TemporalKernel(Parametric, ABC):
+class TemporalKernel(Parametric):
     r"""A covariance T(t, s) in time that is the law of a linear state-space model of n states.
 
     .. math::
@@ -35,6 +35,10 @@ class TemporalKernel(Parametric, ABC):
     """
 
     _kind = "temporal kernel"
+
+    @staticmethod
+    def _parameter(value: float, name: str) -> float:
+        return share(value, name) if name == "epsilon" else positive(value, name)
 
     @abstractmethod
     def __call__(self, t: Array, s: Array) -> Array:
