@@ -13,9 +13,16 @@ from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per, log_decay, te
 from gpbandits_env.rewards.drift.drift import DRIFTS, Drift, Fresh, Memory, as_drift
 
 
+class _InTime(Drift):
+    """A drift that moves by a round as by any time that is as long."""
+
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
+        return self.elapse(memory, fresh, t, 1.0, rng)
+
+
 @DRIFTS.register("markov")
 @dataclass(frozen=True)
-class MarkovDrift(Drift):
+class MarkovDrift(_InTime):
     r"""The time-varying GP of bogunovic2016.
 
     .. math:: f_{t+1} = \sqrt{1 - \epsilon} f_t + \sqrt{\epsilon} g_{t+1},
@@ -34,9 +41,6 @@ class MarkovDrift(Drift):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", share(self.epsilon, "epsilon"))
-
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
-        return (markov_step(memory[0], fresh, self.epsilon),)
 
     def elapse(
         self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
@@ -96,7 +100,7 @@ class VaryingMarkovDrift(Drift):
 
 @DRIFTS.register("change-points")
 @dataclass(frozen=True)
-class ChangePoints(Drift):
+class ChangePoints(_InTime):
     """A new independent function at change points, and no change in between.
 
     Args:
@@ -113,10 +117,6 @@ class ChangePoints(Drift):
         object.__setattr__(self, "times", tuple(sorted(wholes(self.times, "times", 2))))
         object.__setattr__(self, "rate", share(self.rate, "rate"))
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
-        by_chance = self.rate > 0.0 and rng.random() < self.rate
-        return (fresh(),) if by_chance or t + 1 in self.times else memory
-
     def elapse(
         self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
     ) -> Memory:
@@ -125,11 +125,8 @@ class ChangePoints(Drift):
         return (fresh(),) if by_chance or passed else memory
 
 
-class _Fixed(Drift):
+class _Fixed(_InTime):
     """A drift that makes all draws at the start and then changes only their weights."""
-
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
-        return memory
 
     def elapse(
         self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator

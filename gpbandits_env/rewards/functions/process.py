@@ -95,18 +95,16 @@ class RoundPath(RewardPath):
         self.function = self._at(self._round)
 
 
-class ReplayPath(RewardPath):
+class ReplayPath(RoundPath):
     """Some rows of a table, in order."""
 
     def __init__(self, process: "ReplayProcess", order: IntArray) -> None:
         self._process, self._order = process, order
-        self._round: float = 0
         self.rounds = None if process.repeat else len(order)
-        self.advance()
+        super().__init__(self._function_at)
 
-    def advance(self, dt: float = 1) -> None:
-        self._round += dt
-        self.function = self._process.functions[self._row(self._round)]
+    def _function_at(self, t: float) -> Function:
+        return self._process.functions[self._row(t)]
 
     def context(self, t: int) -> Points:
         contexts = self._process.contexts
