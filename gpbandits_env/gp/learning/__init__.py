@@ -9,12 +9,9 @@ from gpbandits_env.gp.learning.estimate import Estimator as Estimator
 from gpbandits_env.gp.learning.fit import Fitted as Fitted
 from gpbandits_env.gp.learning.fit import epsilon_interval as epsilon_interval
 from gpbandits_env.gp.learning.fit import fit as fit
-from gpbandits_env.gp.learning.fit import groups_of as groups_of
-from gpbandits_env.gp.learning.fit import learnable as learnable
 from gpbandits_env.gp.learning.learning import Learning as Learning
 from gpbandits_env.gp.learning.likelihood import log_marginal_likelihood as log_marginal_likelihood
 from gpbandits_env.gp.learning.priors import HyperPriors as HyperPriors
 from gpbandits_env.gp.learning.scaling import InputScaling as InputScaling
 from gpbandits_env.gp.learning.scaling import OutputScaling as OutputScaling
 from gpbandits_env.gp.learning.scaling import Winsorizer as Winsorizer
-from gpbandits_env.gp.learning.time import TimeFit as TimeFit

@@ -5,7 +5,6 @@ from gpbandits_env.rewards.tasks.catalogue import Analytic as Analytic
 from gpbandits_env.rewards.tasks.catalogue import make_task as make_task
 from gpbandits_env.rewards.tasks.logistic import MnistLogistic as MnistLogistic
 from gpbandits_env.rewards.tasks.network import OutputWeights as OutputWeights
-from gpbandits_env.rewards.tasks.process import TaskFunction as TaskFunction
 from gpbandits_env.rewards.tasks.process import TaskProcess as TaskProcess
 from gpbandits_env.rewards.tasks.push import Push as Push
 from gpbandits_env.rewards.tasks.ramp import RampLoss as RampLoss
