@@ -183,6 +183,13 @@ def test_each_picture_that_is_kept_is_shown(site, root):
     assert {path.name for path in (root / "docs" / "results").iterdir()} <= shown
 
 
+def test_a_picture_opens_itself(site):
+    for page in ("index.html", "mixing.html", "papers/ren2024.html", "notebooks/first_steps.html"):
+        text = read(site, page).partition("<article")[2]
+        assert text.count("<img ") == len(re.findall(r'<a href="([^"]+)"><img [^>]*src="\1"', text))
+        assert "<img " in text or page.startswith("notebooks")  # which are not run here
+
+
 def first_page(papers, root, group):
     frame = root / "docs" / "papers" / f"{group}.md"
     return papers.page(group, frame.read_text("utf-8"))

@@ -37,7 +37,7 @@ def pictures() -> dict[str, bytes]:
 
 
 @cache
-def home(name: str) -> dict[str, Any]:
+def home(name: str | type[Agent]) -> dict[str, Any]:
     """The arguments of the environment of an agent: on arms, or where it needs one, in a box."""
     for arguments in (MOVING if name in DRIFTING else ARMS, BOX, PLANE):
         env = gym.make(**arguments, noise_var=0.02, max_episode_steps=50)
@@ -60,7 +60,7 @@ def caption(name: str) -> str:
     )
 
 
-def picture(name: str) -> bytes:
+def picture(name: str | type[Agent]) -> bytes:
     """The four panels of an agent."""
     rounds, arguments = ROUNDS["agents"], home(name)
     env: Any = gym.make(**arguments, noise_var=0.02, max_episode_steps=50)

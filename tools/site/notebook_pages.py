@@ -57,6 +57,9 @@ def _page(name: str, cells: list[dict[str, Any]], pictures: dict[str, bytes]) ->
         parts.append(f"```python\n{text}\n```")
         for output in cell["outputs"]:
             parts += _output(name, output, pictures)
+    if pictures:
+        first = next(iter(pictures)).partition("/")[2]
+        parts.insert(1, f"![The first picture of this notebook]({first})")
     return "\n\n".join(parts) + "\n"
 
 

@@ -10,11 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import agent_pictures
+import gymnasium as gym
 import numpy as np
 
-from gpbandits_env import Integer, Real, benchmark_function, minimize
+from gpbandits_env import Integer, Real, agents, benchmark_function, minimize
 from gpbandits_env.agents.optimize import plots
-from gpbandits_env.envs.drawing import BLUE, GREY, VERMILION
+from gpbandits_env.envs.drawing import BLUE, GREY, INK, VERMILION, draw_belief
 from gpbandits_env.figure import NotebookFigure
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -38,6 +40,10 @@ def pictures() -> dict[str, bytes]:
         "pictures/benchmarks.png": _benchmarks(),
         "pictures/rl.png": _returns(),
         "pictures/kernel.png": _kernel(),
+        "pictures/mixing.png": _mixing(),
+        "pictures/own-agent.png": agent_pictures.picture(
+            _written("adding-an-agent", "my_parts").Mine
+        ),
     }
 
 
@@ -81,10 +87,7 @@ def _returns() -> bytes:
 
 def _kernel() -> bytes:
     """The kernel of the page on own kernels, and draws with it, by its hyper-parameter."""
-    text = (DOCS / "own-kernel.md").read_text(encoding="utf-8")
-    module = ModuleType("my_kernels")
-    sys.modules[module.__name__] = module  # where dataclasses look for it
-    exec(text.split("<!-- file: my_kernels.py -->\n```python\n")[1].split("```")[0], vars(module))
+    module = _written("own-kernel", "my_kernels")
     figure, (profile, draws) = _axes(2.4, 2)
     x = np.linspace(0.0, 1.0, 200)[:, None]
     for alpha, color in ((0.1, VERMILION), (1.0, BLUE), (10.0, GREY)):
@@ -101,9 +104,44 @@ def _kernel() -> bytes:
     return figure._repr_png_()
 
 
-def _axes(height: float, columns: int = 1) -> tuple[NotebookFigure, Any]:
+def _mixing() -> bytes:
+    """What GP-UCB believes after the same readings, by how it forgets."""
+    env: Any = gym.make("gpbandits/MarkovGP-v0", grid=100, epsilon=0.03, noise_var=0.01)
+    env.reset(seed=4)
+    rng, rounds = np.random.default_rng(0), range(40)
+    played = [(arm, env.step(arm)[1]) for arm in rng.integers(100, size=len(rounds))]
+    ways: tuple[dict[str, Any], ...] = ({}, {"epsilon": 0.03}, {"window": 8}, {"reset_every": 30})
+    figure, panels = _axes(4.4, 2, 2)
+    for axes, given in zip(panels.ravel(), ways, strict=True):
+        agent = agents.make("gp-ucb", env, seed=0, **given)
+        for arm, reward in played:
+            agent.tell([arm], [reward])
+        x = agent.problem.domain.span[:, 0]
+        draw_belief(axes, x, *agent.belief())
+        axes.plot(x, env.unwrapped.function(np.arange(100)), color=INK, lw=1.4, label="function")
+        arms, rewards = np.array(played).T
+        age = np.linspace(0.1, 1.0, len(rounds))
+        axes.scatter(x[arms.astype(int)], rewards, s=14, color=BLUE, alpha=age, label="readings")
+        axes.set(ylim=(-3.5, 3.5))
+        axes.set_title(", ".join(f"{k}={v}" for k, v in given.items()) or "static", loc="left")
+    above: Any = {"loc": "outside upper center", "ncols": 4, "frameon": False}
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), **above)
+    env.close()
+    return figure._repr_png_()
+
+
+def _written(page: str, name: str) -> ModuleType:
+    """A module that a page of the manual writes."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    module = ModuleType(name)
+    sys.modules[name] = module  # where dataclasses look for it
+    exec(text.split(f"<!-- file: {name}.py -->\n```python\n")[1].split("```")[0], vars(module))
+    return module
+
+
+def _axes(height: float, columns: int = 1, rows: int = 1) -> tuple[NotebookFigure, Any]:
     figure = NotebookFigure(figsize=(WIDTH, height), dpi=100, facecolor="white")
-    found = figure.subplots(1, columns)
-    for axes in np.atleast_1d(found):
+    found = figure.subplots(rows, columns)
+    for axes in np.ravel(found):
         axes.spines[["top", "right"]].set_visible(False)
     return figure, found

@@ -55,6 +55,8 @@ MARKED = {
 # Longer tables are folded, except on pages that are such a table.
 MOST_ROWS = 24
 OPEN = ("agents.md", "scenarios.md", "api/", "papers/")
+# Each picture is a link to itself, because a phone shows it smaller than it is.
+PICTURE = re.compile(r'<img [^>]*src="([^"]+)"[^>]*>')
 TABLE = re.compile(r"<details.*?</details>|<table>.*?</table>", re.DOTALL)
 
 
@@ -125,7 +127,8 @@ def _weight(uri: str) -> float:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Convert formulas to MathML, keep numbers with their "±", fold long tables."""
+    """Convert formulas to MathML, keep numbers with their "±", fold long tables, link pictures."""
+    html = PICTURE.sub(r'<a href="\1">\g<0></a>', html)
     if not page.file.src_uri.startswith(OPEN):
         html = TABLE.sub(_folded, html)
     return formulas.as_mathml(html).replace(" ± ", "&nbsp;±&nbsp;")

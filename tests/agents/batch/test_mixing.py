@@ -183,6 +183,9 @@ def page():
     text = [
         "# What combines with what",
         "",
+        "<!-- picture pictures/mixing.png: What `gp-ucb` believes with four data options after",
+        "the same 40 readings of a function that drifts (older ones are fainter) -->",
+        "",
         "The tables show which agents, batch rules and data options run together. A cell says",
         '"yes" if the agent runs. Otherwise it gives the number of the [reason](#reasons) for',
         "which the combination is refused when the agent is made.",
