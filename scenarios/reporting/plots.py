@@ -93,10 +93,10 @@ def figure(
                 if bounds and panel.x == "rounds":
                     draw_bounds(axes, store, cell, panel.y)
                 if panel.band != first.band:
-                    axes.set_title(f"{panel.title} (± {BRIEF[panel.band]})")
+                    axes.set_title(_above(f"{panel.title} (± {BRIEF[panel.band]})"))
             for axes in block[len(panels) :]:
                 axes.remove()
-            block[0].set_title("\n".join([first.title, *heading(scenario["points"], cell)]))
+            block[0].set_title("\n".join([_above(first.title), *heading(scenario["points"], cell)]))
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
         about = f"{counted(trials, 'trial')}, band: {BANDS[first.band]}"
         entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
@@ -127,6 +127,11 @@ def heading(points: Sequence[Settings], cell: int) -> list[str]:
         types = {value["type"] for value in values if isinstance(value, dict) and "type" in value}
         told[name] = values[cell]["type"] if len(types) == len(values) else values[cell]
     return wrap(words(told), TITLE)
+
+
+def _above(title: str) -> str:
+    """The title of a panel, in lines that fit above it."""
+    return "\n".join(wrap(title, TITLE))
 
 
 def declared(store: Store) -> list[Panel]:
@@ -167,7 +172,7 @@ def draw_curves(
         alpha = SHADE if len(lines) <= FEW else FAINT
         band(axes, at, low, mean + half, style["color"], alpha=alpha)
         top, end = max(top, float(np.max(mean + half))), max(end, float(at[-1]))
-    axes.set_title(panel.title)
+    axes.set_title(_above(panel.title))
     axes.set_xlabel(x.label)
     axes.set_ylabel(y.label)
     if panel.log_x and end > 0:

@@ -16,6 +16,7 @@ from gpbandits_env.scenarios.claims.judge import Verdict
 from gpbandits_env.scenarios.cli.claims import judged
 from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.metrics import KNOWN, reported_metrics
+from gpbandits_env.scenarios.reporting.plots import telling
 from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
@@ -102,11 +103,12 @@ def _size(kept: dict[str, Any]) -> str:
 def _tables(scenario: Scenario, kept: dict[str, Any]) -> list[str]:
     notes = {e.label: e.note for e in (*scenario.agents, *scenario.alternatives)}
     metrics = reported_metrics(scenario.metric, kept["optimum_moves"])
-    parts = []
+    parts, names = [], telling([cell["params"] for cell in kept["cells"]])
     for cell in kept["cells"]:
-        if cell["params"]:
+        if names:
             # Attributes of a heading would stand in braces.
-            parts.append(f"### {words(cell['params'])}".replace("{", r"\{"))
+            told = words({name: cell["params"][name] for name in names})
+            parts.append(f"### {told}".replace("{", r"\{"))
         parts.append(_table(cell, metrics, notes))
     return parts
 

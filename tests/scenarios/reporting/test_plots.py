@@ -115,3 +115,13 @@ def test_titles_have_the_first_parameters_that_tell_the_cells_apart():
     assert heading(points, 1) == ["function = ackley, clock =", "{'evaluation': 10.0}"]
     kernels = [{"kernel": {"type": kind, "lengthscale": 0.2}} for kind in ("se", "matern32")]
     assert heading(kernels, 0) == ["kernel = se"]
+
+
+def test_a_long_title_of_a_panel_is_broken(run, tiny):
+    panels = (Panel("average_regret"), Panel("log10_regret", band="deviation"))
+    with Store.open(run("x.sqlite", tiny).path) as store:
+        _, other = figure(store, panels=panels).axes[:2]
+    assert other.get_title(loc="left").split("\n") == [
+        "log10 regret of the latest action (± 1",
+        "s.d.)",
+    ]
