@@ -181,9 +181,7 @@ def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float 
         InvalidInput: a number is out of range, or the gain curve is shorter than one batch.
     Source: ren2024, Theorem 1.
     """
-    readings, gains = _in_rounds(gain, batch_size)
-    if positive(rho, "rho") < 1.0:
-        raise InvalidInput(f"rho must be at least 1, got {rho!r}")
+    readings, gains = _in_rounds(gain, batch_size, rho)
     logs = np.log(whole(arms, "arms", 2)) + 3.0 * np.log(readings)
     return np.asarray(rho * np.sqrt(readings * gains * logs))
 
@@ -208,9 +206,7 @@ def regret_bound_ts_rsr(
         InvalidInput: a number is out of range, or the gain curve is shorter than one batch.
     Source: ren2024, Section 5.5, last display.
     """
-    readings, gains = _in_rounds(gain, batch_size)
-    if positive(rho, "rho") < 1.0:
-        raise InvalidInput(f"rho must be at least 1, got {rho!r}")
+    readings, gains = _in_rounds(gain, batch_size, rho)
     size = np.log(whole(arms, "arms", 2))
     width = 2.0 * np.sqrt(2.0 * (math.log(4.0) + size + 3.0 * np.log(readings)))
     # regret_constant is 8 / log(1 + 1 / s^2), which is 4 s^2 C1.
@@ -249,8 +245,10 @@ def simple_regret_order(regret: ArrayLike, batch_size: int) -> Array:
     return total / (whole(batch_size, "batch_size") * counts(len(total)))
 
 
-def _in_rounds(gain: ArrayLike, batch_size: int) -> tuple[Array, Array]:
-    """T m, and gamma at T m, for T = 1, 2, ..."""
+def _in_rounds(gain: ArrayLike, batch_size: int, rho: float = 1.0) -> tuple[Array, Array]:
+    """T m, and gamma at T m, for T = 1, 2, ...; ``rho`` is checked."""
+    if positive(rho, "rho") < 1.0:
+        raise InvalidInput(f"rho must be at least 1, got {rho!r}")
     gains, m = curve(gain), whole(batch_size, "batch_size")
     batches = len(gains) // m
     if not batches:
