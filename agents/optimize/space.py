@@ -44,11 +44,7 @@ class Cube(Box):
     """
 
     parts: tuple[tuple[Dimension, slice], ...]  # the coordinates of each dimension
-    limits: LinearLimits | None = None
-
-    @cached_property
-    def linear(self) -> LinearLimits | None:
-        return self.limits
+    linear: LinearLimits | None = None
 
     @cached_property
     def free(self) -> Array | None:
@@ -58,9 +54,9 @@ class Cube(Box):
     def snap(self, points: Array) -> Array:
         """The actions nearest to points (n, d); under linear constraints some may violate them."""
         snapped = self._rounded(points)
-        if self.limits is None:
+        if self.linear is None:
             return snapped
-        return self._rounded(self.limits.repaired(snapped))
+        return self._rounded(self.linear.repaired(snapped))
 
     def _rounded(self, points: Array) -> Array:
         snapped = points.copy()
@@ -79,7 +75,7 @@ class Cube(Box):
                 moved[:, part] = [dimension.encode(other) for other in others]
                 found.append(moved)
         exchanged = np.concatenate(found) if found else super().exchanges(point)
-        return exchanged if self.limits is None else exchanged[self.limits.proposable(exchanged)]
+        return exchanged if self.linear is None else exchanged[self.linear.proposable(exchanged)]
 
 
 class Space(Displayed):
@@ -185,7 +181,7 @@ class Space(Displayed):
 
     def satisfies(self, params: Params) -> bool:
         """Whether values of the dimensions satisfy the linear constraints."""
-        limits = self.cube.limits
+        limits = self.cube.linear
         return limits is None or bool(limits.holds(self.encode(params)[None])[0])
 
     def encode(self, params: Params) -> Array:

@@ -28,13 +28,13 @@ def n_initial_for(space: Space, given: int | None) -> int:
 def spread_params(space: Space, seed: int, index: int) -> Plain:
     """The parameters of the suggestion ``index``: a point of a shifted Sobol sequence."""
     count, cube, rng = 1 << max(index, 7).bit_length(), space.cube, stream("campaign", seed)
-    if cube.limits is None or space.domain.finite:
+    if cube.linear is None or space.domain.finite:
         return space.actual(spread(cube, count, rng)[index])
     # Of more points, those that satisfy linear constraints come first, then repaired ones.
     for tried in (8 * count, 512 * count):
         points = spread(cube, tried, rng)
         rounded = cube.snap(points)
-        possible = cube.limits.proposable(rounded)
+        possible = cube.linear.proposable(rounded)
         if possible.any():
             break
     else:

@@ -85,7 +85,7 @@ class SpaceTime:
 
     def __init__(self, box: Box, kernel: Kernel, temporal: TemporalKernel | None) -> None:
         self._box, self._given, self._time = box, temporal, temporal or UNIT_DECAY
-        self._terms = terms(kernel, self._time)
+        self._terms, self.stationary = terms(kernel, self._time), self._time.stationary
         self._centre = 0.5 * (box.low + box.high)
         # A convex prior variance, such as that of the linear kernel, is largest at a corner.
         farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
@@ -97,11 +97,6 @@ class SpaceTime:
         self._in_space = InSpace(kernel, box.dim) if apart and kernel.radial is not None else None
         if not self.stationary:
             kernel.scaled(1.0)  # an error that a later time would raise
-
-    @property
-    def stationary(self) -> bool:
-        """Whether the covariance depends on the difference of two times alone."""
-        return self._time.stationary
 
     def __call__(self, x: Array, z: Array, t: Array, s: Array) -> Array:
         """The covariances of points x at times t with points z at times s, (k, m)."""

@@ -149,7 +149,7 @@ def test_integers_alone_are_searched_by_exchanges(agent):
 def test_integers_on_a_bound_are_proposed(high):
     space = Space(COUNTS, [LinearConstraint([[1, 1, 1]], 60, high)])
     points = np.array([space.encode({"a": a, "b": 50 - a, "c": 10}) for a in range(51)])
-    assert space.cube.limits.proposable(points).all()
+    assert space.cube.linear.proposable(points).all()
     sums = [sum(spread_params(space, 0, index).values()) for index in range(8)]
     assert all(60 <= one <= high for one in sums)
 
