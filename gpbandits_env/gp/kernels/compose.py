@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -172,6 +172,8 @@ class ConstantKernel(Kernel):
         variance: v > 0, the prior variance of that value.
     """
 
+    is_stationary: ClassVar[bool] = True
+    smoothness: ClassVar[float] = np.inf
     variance: float = 1.0
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:
@@ -182,14 +184,6 @@ class ConstantKernel(Kernel):
 
     def gradient(self, x: Array, z: Array) -> Array:
         return np.zeros((len(x), *z.shape))
-
-    @property
-    def is_stationary(self) -> bool:
-        return True
-
-    @property
-    def smoothness(self) -> float:
-        return np.inf
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...]:
         return (self, *[ConstantKernel()] * (dim - 1))

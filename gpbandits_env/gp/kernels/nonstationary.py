@@ -34,6 +34,7 @@ class Empirical(Kernel):
     covariance: Array
     variance: float = 1.0
     on_indices: ClassVar[bool] = True
+    dim: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,10 +62,6 @@ class Empirical(Kernel):
     def diagonal(self, x: Array) -> Array:
         i = _indices(x)
         return self.variance * self.covariance[i, i]
-
-    @property
-    def dim(self) -> int:
-        return 1
 
     def check_points(self, x: Array) -> None:
         n = len(self.covariance)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -44,6 +44,7 @@ class Stationary(Kernel):
         InvalidInput: a parameter is not a finite number above 0.
     """
 
+    is_stationary: ClassVar[bool] = True
     lengthscale: float | tuple[float, ...]
     variance: float = 1.0
 
@@ -123,10 +124,6 @@ class Stationary(Kernel):
         return replace(self, lengthscale=change(self.lengthscale))
 
     @property
-    def is_stationary(self) -> bool:
-        return True
-
-    @property
     def radial(self) -> Self:
         return self
 
@@ -156,6 +153,8 @@ class SquaredExponential(Stationary):
     Source: srinivas2010, Section 5.2.
     """
 
+    smoothness: ClassVar[float] = inf
+
     def profile(self, r: Array) -> Array:
         k: Array = r * r
         k *= -0.5
@@ -170,10 +169,6 @@ class SquaredExponential(Stationary):
 
     def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
         return np.ones((1, 1))
-
-    @property
-    def smoothness(self) -> float:
-        return inf
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...]:
         ell = np.broadcast_to(self.scale, dim).tolist()

@@ -72,7 +72,7 @@ class ArmPosterior(Posterior):
         self.kernel, self.noise_var = kernel, positive(noise_var, "noise_var", zero=True)
         self.prior_mean = one_per_arm(prior_mean, n)
         self._has_prior_mean = bool(self.prior_mean.any())
-        self._representation, self._n = representation, n
+        self._representation = representation
         # The prior variance of a stationary kernel is one number, up to the rounding of its factor.
         prior_var = representation.prior_var
         level, spread = float(prior_var.max()), float(np.ptp(prior_var))

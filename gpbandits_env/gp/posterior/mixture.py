@@ -1,7 +1,7 @@
 """A mixture of posteriors under several rates of drift, weighed by how well they predict."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,6 +61,8 @@ class MixturePosterior(Posterior):
     Source: Herbster and Warmuth (1998), the fixed-share update.
     """
 
+    ages: ClassVar[bool] = True
+
     def __init__(self, parts: Sequence[DriftHypothesis], switching: float = 0.0) -> None:
         if not parts:
             raise InvalidInput("a mixture needs at least one part")
@@ -77,10 +79,6 @@ class MixturePosterior(Posterior):
         self.switching = share(switching, "switching")
         self._log_weights: Array = np.zeros(len(self.parts))
         self.restarts = 0
-
-    @property
-    def ages(self) -> bool:
-        return True
 
     @property
     def weights(self) -> Array:

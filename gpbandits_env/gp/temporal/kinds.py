@@ -158,6 +158,7 @@ class WienerTime(_OneState):
         Bayesian Optimization", Section IV.
     """
 
+    stationary: ClassVar[bool] = False
     rate: float
 
     def __call__(self, t: Array, s: Array) -> Array:
@@ -165,10 +166,6 @@ class WienerTime(_OneState):
 
     def covariance(self, t: float) -> Array:
         return np.array([[1.0 + self.rate * t]])
-
-    @property
-    def stationary(self) -> bool:
-        return False
 
 
 @TEMPORAL.register("periodic")

@@ -6,6 +6,7 @@ therefore A_t^-1 of the static optimum, in closed form.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -118,11 +119,8 @@ class Turn(Motion):
         InvalidInput: the period is not positive.
     """
 
+    reach: ClassVar[float] = 2.0**0.5
     period: float = 100.0
-
-    @property
-    def reach(self) -> float:
-        return float(np.sqrt(2.0))
 
     def onto(self, u: Array, phase: float) -> Array:
         return self.back(u, -phase)
