@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib import colormaps
 from PIL import Image
 
 from gpbandits_env.arrays import Array
@@ -153,10 +154,10 @@ def _batches(store: Store, stem: Path) -> list[Path]:
     with new_figure(WIDTH, 1.0 + 2.2 * rows) as figure:
         grid: Any = figure.subplots(rows, COLUMNS, squeeze=False, sharex=True, sharey=True)
         for axes, (label, cells) in zip(grid.ravel(), cells_of.items(), strict=False):
-            looks = [{"color": c} for c in _shades(len(cells))]
+            shades = colormaps["viridis_r"](np.linspace(0.15, 1.0, len(cells)))
             sizes = [
-                (f"m = {points[c][SIZE]}", c, label, look)
-                for c, look in zip(cells, looks, strict=True)
+                (f"m = {points[c][SIZE]}", c, label, {"color": shade})
+                for c, shade in zip(cells, shades, strict=True)
             ]
             draw_curves(axes, store, panel, sizes)
             axes.set_title(label)
@@ -166,12 +167,6 @@ def _batches(store: Store, stem: Path) -> list[Path]:
         entitle(figure, _title(scenario, ", band: s.e."))
         share_legend(figure, len(points))
         return write(figure, stem, PNG)
-
-
-def _shades(count: int) -> list[Any]:
-    from matplotlib import colormaps
-
-    return list(colormaps["viridis_r"](np.linspace(0.15, 1.0, count)))
 
 
 def _cells_of(store: Store) -> dict[str, list[int]]:

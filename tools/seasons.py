@@ -8,25 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from gpbandits_env.scenarios.papers.time import markov, season, weighted
 from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.tuning import held_out_regret, training_rows
 
-# The season's share of the variance, its rate, and that of the rest.
-WEIGHTS, SEASON_RATES, MARKOV_RATES = (0.3, 0.6, 0.9, 1.0), (0.0, 0.0005, 0.002), (0.03, 0.1)
+# The season's share of the variance beside a Markov part, its rate, and that of this part.
+WEIGHTS, SEASON_RATES, MARKOV_RATES = (0.3, 0.6, 0.9), (0.0, 0.0005, 0.002), (0.03, 0.1)
 
 
 def seasons(period: float) -> list[dict[str, Any]]:
     """The temporal kernels among which `choose_season` chooses: a slow season and a Markov part."""
-    found: list[dict[str, Any]] = []
-    for weight, rate in itertools.product(WEIGHTS, SEASON_RATES):
-        season = {"type": "quasi-periodic", "period": period, "harmonics": 6, "epsilon": rate}
-        if weight == 1.0:
-            found.append(season)
-            continue
-        for epsilon in MARKOV_RATES:
-            kernels = [season, {"type": "markov", "epsilon": epsilon}]
-            found.append({"type": "sum", "kernels": kernels, "weights": [weight, 1.0 - weight]})
-    return found
+    slow = [season(period, rate) for rate in SEASON_RATES]
+    sums = itertools.product(slow, [markov(rate) for rate in MARKOV_RATES], WEIGHTS)
+    return [*(weighted(*parts) for parts in sums), *slow]
 
 
 def choose_season(scenario: Scenario, period: float) -> tuple[dict[str, Any], list[float]]:

@@ -25,26 +25,29 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 # -- Draws of each temporal kernel ----------------------------------------------------------------
 
 
-def _markov(epsilon: float) -> Plain:
+def markov(epsilon: float) -> Plain:
+    """The kernel of a Markov drift."""
     return {"type": "markov", "epsilon": epsilon}
 
 
-def _sum(first: Plain, second: Plain, weight: float) -> Plain:
+def weighted(first: Plain, second: Plain, weight: float) -> Plain:
+    """A sum of two kernels in time, whose weights add to 1."""
     return {"type": "sum", "kernels": [first, second], "weights": [weight, round(1.0 - weight, 3)]}
 
 
-def _season(period: float, epsilon: float) -> Plain:
+def season(period: float, epsilon: float) -> Plain:
+    """A season whose shape changes at this rate."""
     return {"type": "quasi-periodic", "period": period, "harmonics": 6, "epsilon": epsilon}
 
 
 DAY = {"type": "quasi-periodic", "period": 24.0, "lengthscale": 1.0, "harmonics": 3}
 WANDERING: tuple[Plain, ...] = (
-    _markov(0.03),
+    markov(0.03),
     {"type": "matern32", "lengthscale": 30.0},
     {"type": "matern52", "lengthscale": 30.0},
     {"type": "wiener", "rate": 0.02},
 )
-SEASONAL = (DAY | {"epsilon": 0.002}, _sum(DAY | {"epsilon": 0.002}, WANDERING[0], 0.7))
+SEASONAL = (DAY | {"epsilon": 0.002}, weighted(DAY | {"epsilon": 0.002}, WANDERING[0], 0.7))
 EPSILONS = (0.003, 0.01, 0.03, 0.1, 0.3)
 MARKOV = tuple(f"markov/{epsilon:g}".replace(".", "-") for epsilon in EPSILONS)
 
@@ -81,8 +84,8 @@ DRAWN_AGENTS = (
 # -- Real data ------------------------------------------------------------------------------------
 
 # By `tools/seasons.py` on the training days alone, with periods of a day and of a morning.
-WARM_SEASON = _sum(_season(144.0, 0.002), _markov(0.03), 0.9)
-FAST_SEASON = _season(60.0, 0.0)
+WARM_SEASON = weighted(season(144.0, 0.002), markov(0.03), 0.9)
+FAST_SEASON = season(60.0, 0.0)
 TOLD = "observes the training days first"
 CHOSEN = (
     "the season's share, its rate and the rate of the rest are those with the least regret on the "
@@ -148,7 +151,7 @@ def _drawn(name: str, what: str, kernels: tuple[Plain, ...]) -> Scenario:
 
 # -- A shift that all arms share, and a day and a night in a box -----------------------------------
 
-RATES = {"type": "terms", "kernels": [_markov(0.003), _markov(0.3)]}
+RATES = {"type": "terms", "kernels": [markov(0.003), markov(0.3)]}
 TERMS = [{"type": "se", "lengthscale": 0.2}, {"type": "constant", "variance": 1.0}]
 SHIFT = _own(
     "common-shift",
@@ -163,7 +166,9 @@ SHIFT = _own(
     source="issue 274 of Ax",
     horizon=200,
 )
-DAY_AND_NIGHT = _sum({"type": "periodic", "period": 12.0, "harmonics": 2}, {"type": "static"}, 0.7)
+DAY_AND_NIGHT = weighted(
+    {"type": "periodic", "period": 12.0, "harmonics": 2}, {"type": "static"}, 0.7
+)
 SMOOTH = {"type": "se", "lengthscale": 0.8}
 DAY_NIGHT = _own(
     "day-night-box",
@@ -191,10 +196,10 @@ UNTOLD = "Brunzema et al. (2022); Deng et al. (2022)"
 # Markov rate with the same correlation from one round to the next.
 UNKNOWN: dict[str, tuple[str, Plain, float]] = {
     "change": ("change points, one in 100 rounds on average", CHANGES, 1.0 - 0.99**2),
-    "slow": ("a slow Markov drift", _markov(0.003), 0.003),
-    "fast": ("a fast Markov drift", _markov(0.03), 0.03),
+    "slow": ("a slow Markov drift", markov(0.003), 0.003),
+    "fast": ("a fast Markov drift", markov(0.03), 0.03),
     "season": ("a season of 50 rounds", FIFTY, 0.025),
-    "static": ("a function that does not change", _markov(0.0), 0.0),
+    "static": ("a function that does not change", markov(0.0), 0.0),
 }
 MATCHED = (
     "the epsilon of `true` has the same correlation from one round to the next as the environment: "

@@ -292,11 +292,12 @@ def ranking(agents: Sequence[str], problems: Sequence[str], table: Array) -> Ran
     pairs = list(combinations(range(len(names)), 2))
     p = [1.0] * len(pairs)
     if friedman <= 1.0 - LEVEL:
-        apart = [table[order[i]] - table[order[j]] for i, j in pairs]
-        p = holm([float(stats.wilcoxon(d).pvalue) if d.any() else 1.0 for d in apart])
+        gaps = [table[order[i]] - table[order[j]] for i, j in pairs]
+        p = holm([float(stats.wilcoxon(d).pvalue) if d.any() else 1.0 for d in gaps])
     found = dict(zip(pairs, p, strict=True))
-    # The last agent of the run that begins with each one.
-    ends = [max(j for j in range(i, len(names)) if _level(found, i, j)) for i in range(len(names))]
+    apart = [pair for pair in pairs if found[pair] <= 1.0 - LEVEL]
+    # The last agent of the run that begins with each one: no two of a run differ.
+    ends = [min((b for a, b in apart if a >= i), default=len(names)) - 1 for i in range(len(names))]
     groups = [
         names[i : e + 1] for i, e in enumerate(ends) if e > i and (not i or e > max(ends[:i]))
     ]
@@ -304,8 +305,3 @@ def ranking(agents: Sequence[str], problems: Sequence[str], table: Array) -> Ran
     return Ranking(
         names, tuple(ranks[order].tolist()), tuple(problems), friedman, named, tuple(groups)
     )
-
-
-def _level(p: dict[tuple[int, int], float], first: int, last: int) -> bool:
-    """Whether no two of the agents from first to last differ."""
-    return all(p[pair] > 1.0 - LEVEL for pair in combinations(range(first, last + 1), 2))

@@ -34,7 +34,7 @@ def replayed(given):
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(tool, "WEIGHTS", (0.05, 1.0))
+    monkeypatch.setattr(tool, "WEIGHTS", (0.05,))
     monkeypatch.setattr(tool, "SEASON_RATES", (0.0,))
     monkeypatch.setattr(tool, "MARKOV_RATES", (0.8,))
 
