@@ -48,6 +48,10 @@ ROUNDS, RUNS = 1000, 10
 # bogunovic2016: the drifts, and pairs of successive functions for each.
 EPSILONS = np.geomspace(1e-3, 1.0, 10)
 PAIRS = 400
+KERNELS: dict[str, Kernel] = {
+    "squared exponential, $l = 0.2$": SquaredExponential(0.2),
+    r"Matern, $\nu = 2.5$, $l = 0.2$": Matern52(0.2),
+}
 
 
 # -- srinivas2010 ---------------------------------------------------------------------------------
@@ -180,13 +184,8 @@ def _spectrum(arms: Arms, kernel: Kernel) -> Array:
 def srinivas2010_fig_4(figure: Figure) -> None:
     """srinivas2010, Fig. 4: draws from linear, squared exponential and Matern kernels."""
     arms = Arms.grid(400, -1.0, 1.0)
-    kernels: dict[str, Kernel] = {
-        "linear": Linear(),
-        "squared exponential, $l = 0.2$": SquaredExponential(0.2),
-        r"Matern, $\nu = 2.5$, $l = 0.2$": Matern52(0.2),
-    }
     panels: Any = figure.subplots(1, 3, sharey=True)
-    for axes, (name, kernel) in zip(panels, kernels.items(), strict=True):
+    for axes, (name, kernel) in zip(panels, [("linear", Linear()), *KERNELS.items()], strict=True):
         sampler = sampler_for(arms, kernel)
         for i, path in enumerate(sampler.draw(stream("srinivas2010/fig-4", 0, name), 5)):
             axes.plot(arms.coordinates[:, 0], path, color=line_style(i)["color"])
@@ -202,11 +201,7 @@ def bogunovic2016_lower_bound(figure: Figure) -> None:
     """bogunovic2016, Theorem 4.1 and Appendix F: the regret where the last function is known."""
     axes: Any = figure.subplots()
     arms = Arms.grid((50, 50))
-    kernels = {
-        "squared exponential, $l = 0.2$": SquaredExponential(0.2),
-        r"Matern, $\nu = 2.5$, $l = 0.2$": Matern52(0.2),
-    }
-    for i, (name, kernel) in enumerate(kernels.items()):
+    for i, (name, kernel) in enumerate(KERNELS.items()):
         sampler = sampler_for(arms, kernel)
         rng = stream("bogunovic2016/lower-bound", 0, name)
         before, fresh = sampler.draw(rng, PAIRS), sampler.draw(rng, PAIRS)
@@ -216,7 +211,7 @@ def bogunovic2016_lower_bound(figure: Figure) -> None:
             now = np.sqrt(1.0 - epsilon) * before + np.sqrt(epsilon) * fresh
             regret.append(np.mean(now.max(axis=1) - now[np.arange(PAIRS), known]))
         axes.plot(EPSILONS, regret, marker="o", label=f"50 x 50 arms, {name}", **line_style(i))
-    for i, rho in enumerate((0.0, 0.9), start=len(kernels)):
+    for i, rho in enumerate((0.0, 0.9), start=len(KERNELS)):
         name = rf"two arms, correlation {rho:g}: $\sqrt{{(1-\rho)/\pi}}\,(1-\sqrt{{1-\epsilon}})$"
         axes.plot(EPSILONS, theory.least_regret(EPSILONS, rho), label=name, **line_style(i))
     axes.set(xlabel=r"$\epsilon$", ylabel="least regret per round")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, logsumexp
+from scipy.stats import rankdata
 
 from gpbandits_env import agents
 from gpbandits_env.agents.search.climb import climb
@@ -83,10 +84,9 @@ def ranks() -> dict[str, Array]:
         kept.pop("random", None)
         kept.pop("ms-ucb/own-units", None)
         if len(kept) == 7:
-            means = {label: float(values.mean()) for label, values in kept.items()}
-            for label, mean in means.items():
-                rank = 1.0 + sum(other < mean for other in means.values())
-                found[f"{function}-{dim} {label}"] = np.array([rank])
+            means = [float(values.mean()) for values in kept.values()]
+            for label, rank in zip(kept, rankdata(means, "min"), strict=True):
+                found[f"{function}-{dim} {label}"] = np.array([float(rank)])
     return found
 
 
