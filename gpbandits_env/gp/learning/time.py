@@ -136,9 +136,7 @@ class TimeFit:
         """The model of the maximum, or after so many iterations, and its log likelihood."""
         options = {"maxiter": iterations, "ftol": 1e-9, "gtol": 1e-4}
         end = descend(self._objective, self._start, self._bounds.T, **options)
-        found = self._at(end.x)
-        assert found.temporal is not None
-        return found, self._likelihood(found.temporal, found.noise_var)
+        return self._at(end.x), -float(end.fun)
 
     def _at(self, u: Array) -> Model:
         """The model at the logarithms of the learned parameters."""
