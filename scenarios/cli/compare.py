@@ -27,6 +27,7 @@ from gpbandits_env.scenarios.results.comparison import (
     gather_curves,
 )
 from gpbandits_env.scenarios.results.report import Report, report
+from gpbandits_env.scenarios.results.statistics import record
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.run import run_study
@@ -130,18 +131,12 @@ def _tested(compared: Comparison) -> list[str]:
 
 def latex_table(compared: Comparison, title: str) -> str:
     """The comparison as a LaTeX table that needs the package booktabs."""
-    losses = {
-        s.label: sum(t.better not in ("", s.label) for t in compared.tests if s.label in (t.a, t.b))
-        for s in compared.agents
-    }
-    wins = {s.label: sum(t.better == s.label for t in compared.tests) for s in compared.agents}
-    rows = [
-        [
-            *(s.label, f"{s.rank:.2f}", f"{s.score.value:.3f}"),
-            *(f"[{s.score.low:.3f}, {s.score.high:.3f}]", str(wins[s.label]), str(losses[s.label])),
-        ]
-        for s in compared.agents
-    ]
+    rows = []
+    for s in compared.agents:
+        _, wins, losses = record(s.label, compared.tests)
+        interval = f"[{s.score.low:.3f}, {s.score.high:.3f}]"
+        cells = (f"{s.rank:.2f}", f"{s.score.value:.3f}", interval, str(wins), str(losses))
+        rows.append([s.label, *cells])
     trials = max((t.trials for t in compared.tests), default=0)
     caption = (
         f"{counted(len(compared.scenarios), 'scenario')}, {title}: mean rank; interquartile mean "

@@ -187,9 +187,16 @@ def tested(pairs: Sequence[tuple[str, str, Sequence[Array]]]) -> tuple[Tested, .
     )
 
 
+def record(label: str, tests: Sequence[Tested]) -> tuple[list[Tested], int, int]:
+    """The tests of an agent, and in how many of them it has the lower and the higher regret."""
+    own = [test for test in tests if label in (test.a, test.b)]
+    wins = sum(test.better == label for test in own)
+    return own, wins, sum(bool(test.better) for test in own) - wins
+
+
 def sentence(label: str, tests: Sequence[Tested]) -> str:
     """How an agent compares with the others, as it can stand in a paper."""
-    own = [test for test in tests if label in (test.a, test.b)]
+    own, wins, losses = record(label, tests)
     if not own:
         return f"there is no agent to compare {label} with"
     fewest, most = min(test.trials for test in own), max(test.trials for test in own)
@@ -197,8 +204,6 @@ def sentence(label: str, tests: Sequence[Tested]) -> str:
     level = f"Holm at {1.0 - LEVEL:.0%}"
     if len(own) == 1 and not own[0].better:
         return f"there is no difference between {own[0].a} and {own[0].b}, {over}, {level}"
-    wins = sum(test.better == label for test in own)
-    losses = sum(test.better not in ("", label) for test in own)
     return (
         f"{label} has lower regret than {wins} of {counted(len(own), 'agent')} and higher than "
         f"{losses}, {over}, {level}"

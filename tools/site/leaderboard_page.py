@@ -24,9 +24,9 @@ ENOUGH = 0.5
 Scores = dict[str, tuple[str, str, int]]
 
 
-def leaderboard(field: Field | None = None) -> str:
+def leaderboard() -> str:
     """The table, which the reader sorts, and the best agents on each tag."""
-    known, tags = archived(SUITE) if field is None else field, _tags()
+    known, tags = archived(SUITE), _tags()
     groups = {ALL: list(tags)} | {
         tag: [id for id, own in tags.items() if tag in own] for tag in suites.tags(SUITE)
     }
