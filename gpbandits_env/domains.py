@@ -241,7 +241,8 @@ class Arms(Domain):
         if batch_size is not None and type(batch_size) is not int:
             batch_size = whole(batch_size, "batch_size", 0)
         if array.dtype.kind not in "iu" and array.size:  # [] is an array of floats
-            raise InvalidInput(f"actions must be whole numbers (arm indices), got {array.dtype}")
+            got = "None" if actions is None else array.dtype
+            raise InvalidInput(f"actions must be whole numbers (arm indices), got {got}")
         if array.ndim != 1 or (batch_size is not None and len(array) != batch_size):
             want = "(m,)" if batch_size is None else f"({batch_size},)"
             raise InvalidInput(f"actions must be arm indices of shape {want}, got {array.shape}")

@@ -131,11 +131,14 @@ def user_module(module: str, where: str) -> ModuleType:
 def class_named(name: str, base: type[T], kind: str) -> type[T]:
     """The user's class that "module:Class" names; InvalidInput unless it derives from ``base``."""
     module, _, cls = name.partition(":")
-    found = getattr(user_module(module, f"{kind} {name!r}"), cls, None)
+    inside = vars(user_module(module, f"{kind} {name!r}"))
+    found = inside.get(cls)
     if not isinstance(found, type) or not issubclass(found, base):
+        own = [k for k, v in inside.items() if getattr(v, "__module__", "") == module]
+        suits = [k for k in own if isinstance(inside[k], type) and issubclass(inside[k], base)]
         raise InvalidInput(
             f"{kind} {name!r}: the module {module!r} has no class {cls!r} derived from "
-            f"{base.__name__}; name it as 'module:Class'"
+            f"{base.__name__}, but {', '.join(suits) or 'none'}; name it as 'module:Class'"
         )
     if missing := sorted(getattr(found, "__abstractmethods__", ())):
         raise InvalidInput(f"{kind} {name!r}: the class does not define {', '.join(missing)}")

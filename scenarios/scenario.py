@@ -61,7 +61,8 @@ class AgentEntry:
         check(self)
         if not self.label or any(c in self.label for c in ",.\n"):
             raise InvalidInput(
-                f"label must be one line of text without commas and dots, got {shown(self.label)}"
+                f"label must be one line of text without commas and dots, got {shown(self.label)} "
+                "(a class of your own is named as 'module:Class')"
             )
 
 

@@ -126,7 +126,8 @@ def _tested(compared: Comparison) -> list[str]:
         for t in compared.tests
     ]
     head = ["lower regret of", "effect", "p (Holm)", "better at 5%", "paired trials"]
-    return [*aligned([head, *rows]), ""] if rows else []
+    how = "(by signed ranks of paired trials; a few bad trials can give the higher mean)"
+    return [*aligned([head, *rows]), how, ""] if rows else []
 
 
 def latex_table(compared: Comparison, title: str) -> str:

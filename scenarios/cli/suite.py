@@ -70,7 +70,10 @@ def list_problems(name: str) -> None:
 @click.option(
     "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
 )
-@options.out(help="Folder of the results, which are resumed; by default results/SUITE-LABEL.")
+@options.out(
+    help="Folder of the results, which are resumed; by default results/SUITE-LABEL, and for a part "
+    "of the problems or trials results/SUITE-LABEL-part."
+)
 @click.option("--fresh", is_flag=True, help="Run all trials again, after a change of the agent.")
 @click.option(
     "--seeds",
@@ -104,9 +107,9 @@ def run(
     public = run_suite(name, entry, folder=out, **given)
     _conclude(public)
     if public.rows:
-        found = public.card()
-        click.echo(found)
-        for file in save_card(found, public.folder / "card"):
+        card = public.card()
+        click.echo(card)
+        for file in save_card(card, public.folder / "card"):
             click.echo(f"card     {file}")
     _end_on_failures(public)
     if seeds is None:
@@ -116,7 +119,9 @@ def run(
     new = run_suite(name, entry, folder=folder, rivals=beside, seed=seeds, **given)
     _conclude(new)
     _end_on_failures(new)
-    click.echo(f"\n{exposed(public, new)}")
+    found = exposed(public, new)
+    click.echo(f"\n{found}")
+    save_card(public.card(found.sentence), public.folder / "card")
 
 
 def _conclude(outcome: SuiteOutcome) -> None:
@@ -172,6 +177,7 @@ def check(
     if rows is not None:
         if agent is None:
             raise InvalidInput("--rows needs --agent, the name or 'module:Class' of their agent")
+        rows = rows / "rows.npz" if rows.is_dir() else rows
         if not rows.is_file():
             raise StoreError(f"{rows}: no such file; 'gpbandits suite run' writes one")
         wanted = list(load(rows).values())

@@ -122,6 +122,9 @@ class Comparison:
         if min(counts) == 1:
             said.append("one trial has no spread: its uncertainty is missing from the intervals")
         worst = [name for name, scale in self.scales.items() if not scale.random]
+        if not self.reference and self.tests and not any(test.better for test in self.tests):
+            ends = "scores are on a scale from the best to the worst agent"
+            said.append(f"{ends}, and no agent differs from another: they say little")
         if self.reference and worst:
             no = f"score 1 is the worst agent where {self.reference} is no worse than the best one"
             said.append(f"{no}: {', '.join(worst)}")
@@ -168,10 +171,11 @@ def gather_curves(
     """The regret at some rounds of every finished trial of several results files.
 
     Each cell of a grid counts as a scenario, in which the trials count that all compared agents
-    have run. Without ``agents``, those that all files have are compared. A path
-    "reference:SCENARIO" stands for the kept values of a scenario's reference results: their agents
-    join those of a results file of the same scenario, so that rivals need not be run again. Where
-    its trials fall into independent units, such as days, the means of units count, not trials.
+    have run. Files of one study with other agents are joined. Without ``agents``, those that all
+    files have are compared. A path "reference:SCENARIO" stands for the kept values of a scenario's
+    reference results: their agents join those of a results file of the same scenario, so that
+    rivals need not be run again. Where its trials fall into independent units, such as days, the
+    means of units count, not trials.
     """
     metric_named(metric)
     files = [Path(path).resolve() for path in listed(paths, "paths")]
@@ -180,6 +184,7 @@ def gather_curves(
         if twice:
             raise InvalidInput(f"the {what} {twice[0]} is given twice")
     found: dict[str, tuple[IntArray, Runs]] = {}
+    studies: dict[str, Plain] = {}
     units: dict[str, IntArray] = {}
     # Results files first, so that the agents of a reference join theirs.
     for path in sorted(map(str, paths), key=lambda path: path.startswith(REFERENCE)):
@@ -189,8 +194,12 @@ def gather_curves(
                 found[name] = _joined(found[name], own) if name in found else own
                 units |= {} if of is None else {name: of}
         else:
-            for name, rounds, runs in _stored(path, metric, paths):
-                found[_fresh(name, found)] = rounds, runs
+            for name, rounds, runs, study in _stored(path, metric, paths):
+                if studies.get(name) == study and not found[name][1].keys() & runs.keys():
+                    found[name][1].update(runs)
+                else:
+                    studies[key := _fresh(name, found)] = study
+                    found[key] = rounds, runs
     if not found:
         raise StoreError("the files contain no finished trial yet; 'gpbandits run' resumes them")
     return _in_common(found, units, agents)
@@ -215,18 +224,19 @@ def _name(id: str, params: Settings) -> str:
 
 def _stored(
     path: str, metric: str, paths: Sequence[str | Path]
-) -> Iterator[tuple[str, IntArray, Runs]]:
-    """The values of each cell of a results file that has any, and their rounds."""
+) -> Iterator[tuple[str, IntArray, Runs, Plain]]:
+    """The values of each cell of a results file that has any, their rounds, and the study."""
     with Store.open(path) as store:
         _check_joins(path, store.scenario, map(str, paths))
         rounds = rounds_kept(store.scenario["horizon"], 0)
+        study = {key: store.scenario.get(key) for key in IDENTITY}
         for cell, params in enumerate(store.scenario["points"]):
             runs = {}
             for label in store.labels(cell):
                 curves = curves_of(store, cell, label, metric)[:, rounds - 1]
                 runs[label] = dict(zip(store.trials(cell, label), curves, strict=True))
             if runs:
-                yield _name(store.scenario["id"], params), rounds, runs
+                yield _name(store.scenario["id"], params), rounds, runs, study
 
 
 def _kept(id: str, metric: str) -> Iterator[tuple[str, IntArray, Runs, IntArray | None]]:

@@ -200,7 +200,8 @@ def _differences(store: Store, meta: Settings) -> Iterator[str]:
     for label in old["agents"].keys() & new["agents"].keys():
         a, b = ({**s["agents"][label], "note": ""} for s in (old, new))
         if a != b:
-            yield "its {} is {}, requested is {}".format(*first_difference(f"agents.{label}", a, b))
+            where, kept, asked = first_difference(f"agents.{label}", a, b)
+            yield f"its {where} is {kept}, requested is {asked}, which needs another label"
     name = "gpbandits-env"
     before, now = store.meta("versions").get(name), meta["versions"][name]
     if before != now:

@@ -87,6 +87,7 @@ class Card(Displayed):
         rounds: the rounds of runtime profiles.
         runtimes: the share of problem x trial x target that these reach in so many rounds.
         notes: what is absent, and what scores mean where something is absent.
+        failed: which trials of the newcomer raised errors; a part of its sentence.
     """
 
     suite: str
@@ -101,11 +102,12 @@ class Card(Displayed):
     rounds: Array
     runtimes: dict[str, Array]
     notes: tuple[str, ...]
+    failed: str = ""
 
     @property
     def sentence(self) -> str:
         """The sentence that can stand in a paper."""
-        return f"{sentence(self.newcomer, self.tests)}."
+        return f"{sentence(self.newcomer, self.tests)}{self.failed and f'; {self.failed}'}."
 
     @property
     def own(self) -> Standing:
@@ -124,9 +126,10 @@ class Card(Displayed):
         return (
             f"{trials}; {counted(len(self.problems), 'problem')}. Score: interquartile mean of the "
             "regret after the last round, 0 for the oracle (or the best agent) and 1 for random, "
-            "lower is better, with the 95% interval of a bootstrap within each problem. Test: "
-            "signed ranks of the paired trials within each problem, Holm's adjustment for the "
-            "number of rivals, 5%."
+            "lower is better, with the 95% interval of a bootstrap within each problem. Lower "
+            "regret: by signed ranks of the paired trials within each problem, with Holm's "
+            "adjustment for the number of rivals, at 5%; they count which of two trials is lower, "
+            "so that a few bad trials can give the higher mean or score."
         )
 
     def _facts(self) -> Mapping[str, object]:
@@ -165,7 +168,7 @@ class Card(Displayed):
                 "",
                 *aligned([["tag", "problems", "score"], *self.tag_rows()]),
                 "",
-                *aligned([["problem", "score", "place", "best agent"], *self.problem_rows()]),
+                *aligned([["problem", "mean score", "place", "best agent"], *self.problem_rows()]),
                 "",
                 *([critical(self.ranking), ""] if self.ranking else []),
                 self.method,
@@ -190,6 +193,8 @@ def card(
     newcomer: str,
     tags: Mapping[str, Sequence[str]] | None = None,
     *,
+    notes: Sequence[str] = (),
+    failed: str = "",
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Card:
@@ -201,6 +206,8 @@ def card(
         field: the rows of all agents, the newcomer's among them.
         newcomer: its label.
         tags: problem -> its tags.
+        notes: what else the card has to say.
+        failed: which trials of the newcomer raised errors.
         resamples: the number of bootstrap samples.
         seed: the seed of the bootstrap.
     Raises:
@@ -245,7 +252,8 @@ def card(
         },
         rounds,
         {label: runtime(by[label], scales, rounds) for label in shown},
-        tuple(_notes(by, newcomer, scales, rank)),
+        (*notes, *_notes(by, newcomer, scales, rank)),
+        failed,
     )
 
 

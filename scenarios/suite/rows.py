@@ -113,5 +113,8 @@ def _read(file: Path | Traversable) -> list[Row]:
             rows.append(Row(**each, rounds=rounds, regret=block, digests=own))
             trial, value = trial + trials, value + size
     except (BadZipFile, EOFError, KeyError, LZMAError, OSError, TypeError, ValueError) as error:
-        raise StoreError(f"{file} is not a file of a suite's rows: {error}") from None
+        raise StoreError(
+            f"{file} is not a file of a suite's rows, or is damaged ({type(error).__name__}); "
+            "'gpbandits suite run' writes rows.npz"
+        ) from None
     return rows

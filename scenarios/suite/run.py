@@ -9,7 +9,7 @@ import numpy as np
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.arrays import Plain, Settings
-from gpbandits_env.display import Displayed
+from gpbandits_env.display import Displayed, counted
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios.results.records import TrialFailure
 from gpbandits_env.scenarios.results.references import machine
@@ -78,10 +78,18 @@ class SuiteOutcome(Displayed):
             self.rows
         )
 
-    def card(self) -> Card:
-        """How the newcomer compares with every agent of `field`."""
+    def card(self, *notes: str) -> Card:
+        """How the newcomer compares with every agent of `field`, with notes of one's own."""
         asked = {id: problem.tags for id, problem in suites.problems(self.suite).items()}
-        return card(self.field, self.label, asked)
+        left = [f"left out {id}: {why}" for id, why in self.refused.items()]
+        own = {id for agent, id in self.rows if agent == self.label}
+        if absent := asked.keys() - own - self.refused.keys() - self.failures.keys():
+            left.append(f"not run: {counted(len(absent), 'problem')} of {self.suite}")
+        failed = [f"{counted(len(f), 'trial')} of {id}" for id, f in self.failures.items()]
+        before = "only the trials before the first failure of a problem count"
+        said = f"{', '.join(failed)} failed: {before}" if failed else ""
+        found = card(self.field, self.label, asked, notes=left, failed=said)
+        return replace(found, notes=(*notes, *found.notes))
 
 
 def run_suite(
@@ -114,7 +122,8 @@ def run_suite(
         seed: the base seed; another one than 0 draws other instances than the archive's.
         jobs: worker processes; None for one per processor.
         engine: where trials run.
-        folder: where results are kept; by default results/SUITE-LABEL.
+        folder: where results are kept; by default results/SUITE-LABEL, and for a part of the
+            problems or trials results/SUITE-LABEL-part.
         fresh: whether to run all trials again, and replace those that are kept.
     Raises:
         InvalidInput: the agent cannot be imported, or refuses all problems; the message says why.
@@ -123,21 +132,27 @@ def run_suite(
     """
     entry = _entry(agent, settings)
     agent_class(entry.agent)
-    of_seed = f"-seed{seed}" if seed else ""
-    usual = f"{suite}-{entry.label}{of_seed}".replace("/", "-").replace(" ", "-")
+    end = (f"-seed{seed}" if seed else "") + ("-part" if problems or trials else "")
+    usual = f"{suite}-{entry.label}{end}".replace("/", "-").replace(" ", "-")
     where = Path(folder) if folder is not None else Path("results") / usual
     rows: dict[tuple[str, str], Row] = {}
     refused: dict[str, str] = {}
     failures: dict[str, tuple[TrialFailure, ...]] = {}
     interrupted, jobs = False, workers(jobs)
     chosen = suites.chosen(suite, problems)
+    if trials is not None and trials > (most := max(p.trials for p in chosen.values())):
+        raise InvalidInput(f"trials must be at most {most}, those of the suite, got {trials}")
     with opened(jobs, engine) as pool:
         for id, problem in chosen.items():
             if why := refusal(problem, entry):
                 refused[id] = why
                 continue
             others = [r for r in rivals if r.label != entry.label and refusal(problem, r) is None]
-            asked = replace(problem, agents=(entry, *others), trials=trials or problem.trials)
+            asked = replace(
+                problem,
+                agents=(entry, *others),
+                trials=min(trials or problem.trials, problem.trials),
+            )
             path = where / f"{id.partition('/')[2]}.sqlite"
             if path.exists() and not fresh and engine == LOCAL:
                 _check_repeats(path, asked, entry, seed)
@@ -223,8 +238,9 @@ def rerun(row: Row, problem: Scenario, entry: AgentEntry, trial: int) -> Rerun:
     """
     if not current(row, problem, entry, trials=row.trials):
         raise StoreError(
-            f"the row of {row.agent} on {row.problem} is of another version of the problem or of "
-            "the agent's settings: make it anew"
+            f"the row of {row.agent} on {row.problem} is of another agent, of other settings, or "
+            "of another version of the problem: name the agent and the settings of the run, or "
+            "make the row anew"
         )
     record = run_trial(replace(problem, agents=(entry,)), entry.label, trial)
     regret, seconds = record.rounds["regret"], record.seconds["ask"]

@@ -38,22 +38,24 @@ class Exposure(Displayed):
     new: float
     p: float
 
-    def __str__(self) -> str:
-        """A table, and a sentence."""
-        rows = [["rival", "public instances", "new instances"]]
-        rows += [[rival, f"{a:.0%}", f"{b:.0%}"] for rival, (a, b) in self.shares.items()]
+    @property
+    def sentence(self) -> str:
+        """The outcome in words."""
         fitted = (
             "that is worse than chance explains: it fits the public instances"
             if self.p < LEVEL
             else "there is no sign that it fits the public instances"
         )
-        return "\n".join(
-            [
-                *aligned(rows),
-                f"{self.label} has less regret in {self.public:.0%} of the trials on the public "
-                f"instances and in {self.new:.0%} on new ones (p = {self.p:.2g}); {fitted}.",
-            ]
+        return (
+            f"{self.label} has less regret in {self.public:.0%} of the trials on the public "
+            f"instances and in {self.new:.0%} on new ones (p = {self.p:.2g}); {fitted}."
         )
+
+    def __str__(self) -> str:
+        """A table, and the sentence."""
+        rows = [["rival", "public instances", "new instances"]]
+        rows += [[rival, f"{a:.0%}", f"{b:.0%}"] for rival, (a, b) in self.shares.items()]
+        return "\n".join([*aligned(rows), self.sentence])
 
 
 def opponents(outcome: SuiteOutcome) -> list[AgentEntry]:

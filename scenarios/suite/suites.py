@@ -19,6 +19,7 @@ from gpbandits_env.scenarios.scenario import IDENTITY, AgentEntry, Scenario
 # Name -> its module here, which has `PROBLEMS` and `TAGS`.
 SUITES = {"core-v1": "core_v1"}
 HINT = "'gpbandits suite list' lists them"
+ONE = f"{HINT}; in a command, repeat --problem for several"
 
 
 @cache
@@ -34,7 +35,7 @@ def chosen(suite: str, names: Sequence[str] | None = None) -> dict[str, Scenario
     if names is None:
         return known
     ids = [name if name in known else f"{suite}/{name}" for name in names]
-    return {one_of(id, known, "problem", HINT): known[id] for id in ids}
+    return {one_of(id, known, "problem", ONE): known[id] for id in ids}
 
 
 def tags(suite: str) -> dict[str, str]:

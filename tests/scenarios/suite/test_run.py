@@ -110,7 +110,7 @@ def test_an_archived_trial_has_the_same_digest_again(agent, problem, trial):
 def test_a_changed_trial_and_changed_settings_are_noticed():
     row = archived("core-v1")["gp-ucb", "core-v1/se"]
     problem = suites.problems("core-v1")["core-v1/se"]
-    with pytest.raises(StoreError, match="make it anew"):
+    with pytest.raises(StoreError, match="make the row anew"):
         rerun(row, problem, AgentEntry("gp-ucb", "gp-ucb", {"beta": 1.0}), 0)
     other = archived("core-v1")["random", "core-v1/se"]
     wrong = rows.replace(row, regret=other.regret, digests=other.digests)
@@ -193,9 +193,13 @@ def test_an_agent_is_mended_after_a_failure_and_keeps_its_other_trials(module, t
     assert list(outcome.rows) == [("Raises", "core-v1/se")]
     assert {id: len(found) for id, found in outcome.failures.items()} == {"core-v1/batch-5": 2}
     assert "core-v1/batch-5: RuntimeError" in repr(outcome)
+    card = outcome.card()
+    assert "; 2 trials of core-v1/batch-5 failed: only the trials before" in card.sentence
+    assert "not run: 23 problems of core-v1" in card.notes
     suite_agents.Raises.ask = lambda s: np.zeros(s.batch_size, int)
     mended = played("suite_agents:Raises", tmp_path, **given)
     assert not mended.failures
+    assert "failed" not in mended.card().sentence
     assert len(mended.rows) == 2
     assert (
         mended.rows["Raises", "core-v1/se"].seconds == outcome.rows["Raises", "core-v1/se"].seconds
@@ -221,6 +225,12 @@ def test_mistakes_are_named_before_anything_runs(module, tmp_path):
         played("gp-ucb", tmp_path, settings={"gamma": 2.0})
     with pytest.raises(UnknownName, match="did you mean"):
         played("gp-ucbb", tmp_path)
+    with pytest.raises(InvalidInput, match=r"no class 'Mind' .*, but .*Mine"):
+        played("suite_agents:Mind", tmp_path)
+    with pytest.raises(InvalidInput, match="a class of your own is named as 'module:Class'"):
+        played("suite_agents.Mine", tmp_path)
+    with pytest.raises(InvalidInput, match="trials must be at most 30"):
+        played("gp-ucb", tmp_path, trials=31)
     with pytest.raises(UnknownName, match="your own is 'module:Class'"):
         played("Mine", tmp_path)
     with pytest.raises(InvalidInput, match=r"^agent 'gone.py:Mine'.*'mine' is the file mine.py"):
@@ -285,7 +295,8 @@ def test_the_commands(module, tmp_path):
     given = ["check", "--rows", kept, "--agent", "gp-ucb"]
     assert invoke(*given, "--set", "beta=2").output.endswith(f"{SAME}: 2\n")
     other = invoke(*given, "--set", "beta=3")
-    assert "of another version of the problem or of the agent's settings" in other.output
+    assert "of another agent, of other settings, or of another version" in other.output
+    assert invoke(*given[:2], str(tmp_path / "out"), *given[3:], "--set", "beta=2").exit_code == 0
     assert "needs --agent" in invoke(*given[:3]).output
     for file, said in (("gone.npz", "no such file"), ("suite_agents.py", "not a file of a suite")):
         assert said in invoke(*given[:2], file, *given[3:]).output
@@ -294,6 +305,8 @@ def test_the_commands(module, tmp_path):
     assert failed.exit_code == 1
     assert "2 trials of core-v1/se failed" in failed.output
     assert "are kept in failed; mend the agent" in failed.output
+    usual = invoke("run", "--agent", "random", *more[:-2])
+    assert "results  results/core-v1-random-part" in usual.output
     more[-1] = "half"
     half = invoke("run", "--agent", "suite_agents:RaisesInBatches", "--problem", "batch-5", *more)
     assert half.exit_code == 1
