@@ -11,7 +11,7 @@ stale observations is removed.
 """
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from gpbandits_env.agents.data.keep import Masked
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
-from gpbandits_env.arrays import Array, IntArray, Settings, State, leading, positive
+from gpbandits_env.arrays import Array, IntArray, Settings, State, frozen, leading, positive
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import EPS, inverse
@@ -89,7 +89,12 @@ def places(domain: Domain) -> Array:
     """The points (k, d) whose mean stands for an integral over the domain."""
     if not isinstance(domain, Box):
         return domain.span
-    return domain.low + sobol(domain.dim, POWER) * (domain.high - domain.low)
+    return domain.low + _sobol(domain.dim) * (domain.high - domain.low)
+
+
+@lru_cache(maxsize=8)
+def _sobol(dim: int) -> Array:
+    return frozen(sobol(dim, POWER))
 
 
 class Relevance(Masked):

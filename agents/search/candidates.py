@@ -20,11 +20,12 @@ are crossed, not differences, and only the best point is changed.
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
 from gpbandits_env.agents.search.search import Search
-from gpbandits_env.arrays import TIE, Array, IntArray, descending, leading
+from gpbandits_env.arrays import TIE, Array, IntArray, descending, frozen, leading
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.gp.posterior.whitening import root
@@ -57,8 +58,7 @@ def spread(box: Box, count: int, rng: np.random.Generator) -> Array:
     if box.dim > MOST_SOBOL:
         unit = rng.random((count, box.dim))
     else:
-        power = int(np.ceil(np.log2(count)))
-        unit = sobol(box.dim, power)[:count] + rng.random(box.dim)
+        unit = _sobol(box.dim, count) + rng.random(box.dim)
         unit -= unit >= 1.0
     unit *= box.high - box.low
     unit += box.low
@@ -136,6 +136,12 @@ def crossed(
         if found[first] > value + TIE * abs(value):
             best, value = trials[first], found.item(first)
     return best, value
+
+
+@lru_cache(maxsize=8)
+def _sobol(dim: int, count: int) -> Array:
+    power = int(np.ceil(np.log2(count)))
+    return np.asarray(frozen(sobol(dim, power)[:count]))
 
 
 class HeldCandidates:
