@@ -31,9 +31,10 @@ PLAIN: Plain = {**ROUND, "refine": 0}
 SCORED = ("bucb", "ucbpe", "qei", "ts-rsr")
 # The probability that more redraws are needed is at most 2 to the power of minus this number.
 REDRAWS = 60
-# Where runs take a few seconds for each agent: more of them, and other readings.
+# Where other readings are run too.
 CHEAP = ("rbf-2d", "ackley-3d", "hartmann-6d", "push-3d")
-MANY, FEW = 20, 10
+# Of each task in the main reading; and of the stand-in for Boston, of other readings and batches.
+RUNS, FEW = 50, 10
 # Rewards are standardized in every round, and nothing else is learned.
 STANDARDIZED: Plain = {"standardize": True, "learn": {"every": 1, "what": [], "known_noise": True}}
 CHOICES = (
@@ -157,7 +158,7 @@ def _task(name: str, title: str, task: Plain, batch: tuple[int, int], **more: An
         batch,
         agents=eight(**STANDARDIZED),
         alternatives=others(name, **STANDARDIZED),
-        trials=MANY if name in CHEAP else FEW,
+        trials=FEW if name == "boston-stand-in" else RUNS,
         choices=(*more.pop("choices", ()), *SCALE_CHOICES, *CHOICES),
         **more,
     )
@@ -301,8 +302,8 @@ INITIALISED = Scenario(
     ),
 )
 DRAWS = (
-    _drawn("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, 1 / 3, (20, 20), MANY),
-    _drawn("rbf-3d", UNIT, 0.15, 10.0, (5, 50), FEW),
+    _drawn("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, 1 / 3, (20, 20), 100),
+    _drawn("rbf-3d", UNIT, 0.15, 10.0, (5, 50), 50),
 )
 MAIN = (*DRAWS, *(_task(*row, **MORE.get(row[0], {})) for row in TASKS))
 SCENARIOS = (
@@ -318,8 +319,8 @@ SCENARIOS = (
         grid={"batch_size": BATCHES},
         agents=eight(),
         horizon=20,
-        trials=10,
+        trials=FEW,
         choices=AS_KNOWN,
-        departures=("20 rounds, 10 functions",),
+        departures=(f"20 rounds, {FEW} functions",),
     ),
 )
