@@ -136,9 +136,10 @@ def class_named(name: str, base: type[T], kind: str) -> type[T]:
     if not isinstance(found, type) or not issubclass(found, base):
         own = [k for k, v in inside.items() if getattr(v, "__module__", "") == module]
         suits = [k for k in own if isinstance(inside[k], type) and issubclass(inside[k], base)]
+        but = f", but {', '.join(suits)}" if suits else ""
         raise InvalidInput(
             f"{kind} {name!r}: the module {module!r} has no class {cls!r} derived from "
-            f"{base.__name__}, but {', '.join(suits) or 'none'}; name it as 'module:Class'"
+            f"{base.__name__}{but}; name it as 'module:Class'"
         )
     if missing := sorted(getattr(found, "__abstractmethods__", ())):
         raise InvalidInput(f"{kind} {name!r}: the class does not define {', '.join(missing)}")

@@ -105,6 +105,11 @@ def test_a_trial_that_differs_is_told(stored):
     now.values[1, "ei", "average_regret"][2, -1] *= 1.0 + 1e-3
     told = "ei, average_regret, {'noise_var': 0.1}: 1 of 4 trials, the first being 2"
     assert evidence.differences(kept, now) == [told]
+    kept.values[0, "ei", "simple_regret"][0, -1] = np.nan
+    now.values[0, "ei", "simple_regret"][0, -1] = np.nan
+    assert evidence.differences(kept, now) == [told]
+    del kept.values[0, "ei", "simple_regret"]
+    assert evidence.differences(kept, now) == ["ei, simple_regret: no values are kept", told]
 
 
 def test_a_processor_without_some_instructions_is_another(monkeypatch):
