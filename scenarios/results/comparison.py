@@ -243,7 +243,10 @@ def _kept(id: str, metric: str) -> Iterator[tuple[str, IntArray, Runs, IntArray 
     """The kept values of each cell of a scenario, their rounds, and the units of the trials."""
     kept = evidence.load(id)
     if kept is None:
-        raise InvalidInput(f"no values of the trials of {id!r} are kept; run the scenario")
+        raise InvalidInput(
+            f"no values of the trials of {id!r} are kept: run the scenario, or for a problem of a "
+            "suite 'gpbandits suite run', whose card compares an agent with the archive"
+        )
     for cell, params in enumerate(kept.points):
         of = {label: kept.curve(cell, label, metric) for label in kept.labels(cell)}
         runs = {k: dict(enumerate(v)) for k, v in of.items()}

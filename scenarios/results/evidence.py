@@ -118,7 +118,8 @@ def differences(kept: Evidence, now: Evidence) -> list[str]:
 
     Clock times do not count, nor do differences of the rounding with which values are kept.
     """
-    found = []
+    gone = sorted({label for _, label, _ in kept.values} - {label for _, label, _ in now.values})
+    found = [f"{label}: the scenario no longer has this agent" for label in gone]
     shared = np.intersect1d(kept.rounds, now.rounds)
     for (cell, label, name), values in now.values.items():
         if name not in QUANTITIES or name == "seconds":

@@ -117,7 +117,7 @@ def compare(kept: Plain, now: Plain) -> list[str]:
     for old, new in zip(kept["cells"], now["cells"], strict=True):
         for label, metrics in old["agents"].items():
             for name, (mean, se) in metrics.items():
-                value, own = new["agents"][label][name]
+                value, own = new["agents"].get(label, {}).get(name, (math.nan, math.nan))
                 se = max(se * wider, math.hypot(se, own))  # also if own is NaN
                 if not abs(value - mean) <= max(TOLERANCE * se, ROUNDING * abs(mean)):
                     where = f"{label}, {name}" + (f", {old['params']}" if old["params"] else "")

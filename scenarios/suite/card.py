@@ -123,13 +123,15 @@ class Card(Displayed):
     def method(self) -> str:
         """The suite, the version, the trials, and how the numbers are computed."""
         trials = f"{self.suite}, gpbandits-env {self.version}".strip()
+        kept = "Archived trials keep the version that ran them until their results change. "
         return (
-            f"{trials}; {counted(len(self.problems), 'problem')}. Score: interquartile mean of the "
-            "regret after the last round, 0 for the oracle (or the best agent) and 1 for random, "
-            "lower is better, with the 95% interval of a bootstrap within each problem. Lower "
-            "regret: by signed ranks of the paired trials within each problem, with Holm's "
-            "adjustment for the number of rivals, at 5%; they count which of two trials is lower, "
-            "so that a few bad trials can give the higher mean or score."
+            f"{trials}; {counted(len(self.problems), 'problem')}. {kept * (', ' in self.version)}"
+            "Score: interquartile mean of the regret after the last round, 0 for the oracle (or "
+            "the best agent) and 1 for random, lower is better, with the 95% interval of a "
+            "bootstrap within each problem. Lower regret: by signed ranks of the paired trials "
+            "within each problem, with Holm's adjustment for the number of rivals, at 5%; they "
+            "count which of two trials is lower, so that a few bad trials can give the higher mean "
+            "or score."
         )
 
     def _facts(self) -> Mapping[str, object]:
@@ -153,7 +155,7 @@ class Card(Displayed):
             rows.append(
                 [agent.label, str(agent.problems), str(agent.score), *said, duration(agent.seconds)]
             )
-        against = f"its regret against {self.newcomer}"
+        against = f"regret vs. {self.newcomer}"
         return ["agent", "problems", "score", "effect", "p (Holm)", against, "per round"], rows
 
     def __str__(self) -> str:

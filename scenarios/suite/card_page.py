@@ -24,7 +24,7 @@ LEGENDS = {
 def latex(card: Card) -> str:
     """The agents of a card as a table for LaTeX, with a caption that says how it was made."""
     head, rows = card.table()
-    head[5] = "its regret"  # the caption names the newcomer
+    head[5] = "regret"  # the caption names the newcomer
     return booktabs(f"{card.sentence} {card.method}", head, rows)
 
 

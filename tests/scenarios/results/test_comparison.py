@@ -328,7 +328,7 @@ def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files, tm
     monkeypatch.setattr(references, "load", lambda id: {"seed": 7, "horizon": 15})
     with pytest.raises(InvalidInput, match=r"has seed 0, and the reference results .* have 7"):
         gather([files[0], "reference:test/20"], "average_regret")
-    with pytest.raises(InvalidInput, match="are kept"):
+    with pytest.raises(InvalidInput, match=r"are kept: run the scenario, or .* suite run"):
         gather(["reference:test/30"], "average_regret")
 
 

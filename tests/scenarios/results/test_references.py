@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,19 @@ def test_a_moved_mean_is_told(kept):
     nearly["cells"][1]["agents"]["ei"]["simple_regret"][0] = 2.0 + 1e-8
     assert len(references.compare(moved, nearly)) == 1
     assert "ei, simple_regret, {'noise_var': 0.1}" in deviation
+
+
+def test_an_agent_that_the_scenario_no_longer_has_is_told(kept, stored):
+    fewer = json.loads(json.dumps(kept))
+    for cell in fewer["cells"]:
+        del cell["agents"]["ei"]
+    told = references.compare(kept, fewer)
+    assert told
+    assert all(line.startswith("ei, ") and ": nan, reference" in line for line in told)
+    with Store.open(stored) as store:
+        values = evidence.gather(store)
+    left = replace(values, values={k: v for k, v in values.values.items() if k[1] != "ei"})
+    assert evidence.differences(values, left) == ["ei: the scenario no longer has this agent"]
 
 
 def test_few_trials_may_lie_close_together_by_chance(kept):

@@ -211,7 +211,7 @@ def test_scales_without_random_or_oracle(field):
     assert [scale.zero, scale.one] == pytest.approx(means)
 
 
-def test_the_text_has_every_agent_problem_and_tag(found):
+def test_the_text_has_every_agent_problem_and_tag(found, field):
     said = str(found)
     for word in (
         *LEVELS,
@@ -223,6 +223,12 @@ def test_the_text_has_every_agent_problem_and_tag(found):
         "made, gpbandits-env 0.1",
     ):
         assert word in said
+    assert "Archived trials keep the version" not in said
+    older = {
+        key: replace(row, version="0.0") if key[0] == "good" else row for key, row in field.items()
+    }
+    both = str(card(older, "mine", TAGS, resamples=20))
+    assert "made, gpbandits-env 0.0, 0.1; 3 problems. Archived trials keep the version" in both
     assert len({line.rstrip() for line in said.splitlines()}) >= 20
     assert [duration(s) for s in (1.3e-5, 2.14e-3, 0.1504, 12.34)] == [
         "13 us",
@@ -258,6 +264,7 @@ def test_a_card_is_a_page_a_picture_and_a_table(found, tmp_path):
     assert "<" not in table  # which LaTeX's usual fonts print as another character
     assert r"\textless{} 0.001" in table
     assert "& $-$" in table
+    assert r"& p (Holm) & regret & per round \\" in table
     assert not re.search(r"[ &]-\d", table)
     assert shown.count('<tr class="own"><td>mine</td>') == 1
 
