@@ -104,24 +104,23 @@ def run(
     look_for_modules()
     entry = AgentEntry(label or label_of(agent), agent, parse_settings(settings))
     given |= {"problems": problems or None, "engine": Engine(engine)}
-    public = run_suite(name, entry, folder=out, **given)
+    last = public = run_suite(name, entry, folder=out, **given)
     _conclude(public)
+    notes = []
+    if seeds is not None and not public.failures:
+        folder, beside = public.folder / f"seed{seeds}", opponents(public)
+        last = run_suite(name, entry, folder=folder, rivals=beside, seed=seeds, **given)
+        _conclude(last)
+        if not last.failures:
+            found = exposed(public, last)
+            click.echo(f"{found}\n")
+            notes = [found.sentence]
     if public.rows:
-        card = public.card()
+        card = public.card(*notes)
         click.echo(card)
         for file in save_card(card, public.folder / "card"):
             click.echo(f"card     {file}")
-    _end_on_failures(public)
-    if seeds is None:
-        return
-    beside = opponents(public)
-    folder = public.folder / f"seed{seeds}"
-    new = run_suite(name, entry, folder=folder, rivals=beside, seed=seeds, **given)
-    _conclude(new)
-    _end_on_failures(new)
-    found = exposed(public, new)
-    click.echo(f"\n{found}")
-    save_card(public.card(found.sentence), public.folder / "card")
+    _end_on_failures(last)
 
 
 def _conclude(outcome: SuiteOutcome) -> None:

@@ -238,42 +238,46 @@ def run_rounds(
     context = None if first is None else first.get("context")
     t, over = 0, False
     while t < horizon if horizon else not over:
-        start = perf_counter()
-        actions = agent.ask() if context is None else agent.ask(context=context)
-        if t == 0 and opening is not None:
-            actions = np.full(len(actions), opening)
-        mask: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
-        chosen = perf_counter()
-        clock = _evaluation_seconds(instance)
-        observation, _, _, over, info = env.step((actions, *mask) if selective else actions)
-        stepped = perf_counter()
-        context = observation.get("context")
-        if delayed or "time" in observation:
-            agent.observe(observation)
-        else:
-            agent.tell(actions, observation["rewards"], *mask)
-        end = perf_counter()
-        if reveal is not None:
-            reveal(instance.function.values)
-        observed = mask[0] if selective else np.ones(len(actions), dtype=bool)
-        spent += int(np.count_nonzero(observed))
-        if store_actions and horizon and horizon * np.size(actions) <= MOST_ACTIONS:
-            rounds.put(t, actions=actions)
-        if "time" in observation:
-            rounds.put(t, time=observation["time"], time_regret=info["time_regret"])
-        rounds.put(
-            t,
-            rewards=np.where(observed, np.nan, 0.0) if delayed else observation["rewards"],
-            values=info["noiseless_rewards"],
-            regret=info["regret"],
-            optimum=info["optimum"],
-            model_order=model_order(agent),
-            evaluations=spent,
-        )
-        if delayed:
-            _put_late(rounds.arrays["rewards"], t, observation)
-        evaluating = _evaluation_seconds(instance) - clock
-        seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
+        try:
+            start = perf_counter()
+            actions = agent.ask() if context is None else agent.ask(context=context)
+            if t == 0 and opening is not None:
+                actions = np.full(len(actions), opening)
+            mask: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
+            chosen = perf_counter()
+            clock = _evaluation_seconds(instance)
+            observation, _, _, over, info = env.step((actions, *mask) if selective else actions)
+            stepped = perf_counter()
+            context = observation.get("context")
+            if delayed or "time" in observation:
+                agent.observe(observation)
+            else:
+                agent.tell(actions, observation["rewards"], *mask)
+            end = perf_counter()
+            if reveal is not None:
+                reveal(instance.function.values)
+            observed = mask[0] if selective else np.ones(len(actions), dtype=bool)
+            spent += int(np.count_nonzero(observed))
+            if store_actions and horizon and horizon * np.size(actions) <= MOST_ACTIONS:
+                rounds.put(t, actions=actions)
+            if "time" in observation:
+                rounds.put(t, time=observation["time"], time_regret=info["time_regret"])
+            rounds.put(
+                t,
+                rewards=np.where(observed, np.nan, 0.0) if delayed else observation["rewards"],
+                values=info["noiseless_rewards"],
+                regret=info["regret"],
+                optimum=info["optimum"],
+                model_order=model_order(agent),
+                evaluations=spent,
+            )
+            if delayed:
+                _put_late(rounds.arrays["rewards"], t, observation)
+            evaluating = _evaluation_seconds(instance) - clock
+            seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
+        except Exception as error:
+            error.add_note(f"in round {t + 1}")
+            raise
         t += 1
     return rounds.until(t), seconds.until(t)
 
@@ -342,7 +346,8 @@ def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
     try:
         return _run(task)
     except (Exception, SystemExit) as error:
-        return TrialFailure(task.key, f"{type(error).__name__}: {error}", traceback.format_exc())
+        said = ", ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+        return TrialFailure(task.key, said, traceback.format_exc())
 
 
 def died(task: PlannedTrial, why: object) -> TrialFailure:

@@ -186,7 +186,7 @@ def test_an_agent_that_raises_loses_no_other_result(run, monkeypatch):
     assert len(broken.failures) == 8
     assert broken.done == 16
     assert str(broken.failures[0].key) == "agent 'ei', trial 0"
-    assert broken.failures[0].error == "ZeroDivisionError: division by zero"
+    assert broken.failures[0].error == "ZeroDivisionError: division by zero, in round 1"
     assert "tell" in broken.failures[0].traceback
     monkeypatch.setattr("gpbandits_env.agents.make", make)
     mended = run("broken.sqlite")

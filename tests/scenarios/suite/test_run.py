@@ -72,7 +72,9 @@ class Mine(GPAgent):
 
 class Raises(Agent):
     def ask(self):
-        raise RuntimeError("it does not work")
+        if self.round == 2:
+            raise RuntimeError("it does not work")
+        return self.problem.domain.sample(self.rng, self.batch_size)
 
 
 class RaisesInBatches(Agent):
@@ -303,7 +305,8 @@ def test_the_commands(module, tmp_path):
     assert "did you mean 'random'" in invoke("check", "--agent", "radnom").output
     failed = invoke("run", "core-v1", "--agent", "suite_agents:Raises", *more[:-1], "failed")
     assert failed.exit_code == 1
-    assert "2 trials of core-v1/se failed" in failed.output
+    assert "2 trials of core-v1/se failed, the first of which is agent 'Raises', " in failed.output
+    assert "trial 0: RuntimeError: it does not work, in round 3\n" in failed.output
     assert "are kept in failed; mend the agent" in failed.output
     usual = invoke("run", "--agent", "random", *more[:-2])
     assert "results  results/core-v1-random-part" in usual.output
@@ -316,3 +319,18 @@ def test_the_commands(module, tmp_path):
     checked = invoke("check", "--sample", "3", "--agent", "random", "--seed", "0")
     assert checked.exit_code == 0
     assert f"{SAME}: 3" in checked.output or "rounding" in checked.output
+
+
+def test_new_instances_and_the_public_ones_give_one_card(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(
+        "gpbandits_env.scenarios.cli.suite.save_card", lambda *card: drawn.append(card) or []
+    )
+    more = ["--problem", "se", "--trials", "1", "--jobs", "1", "--out", str(tmp_path)]
+    done = invoke("run", "--agent", "random", "--seeds", "2027", *more)
+    assert done.exit_code == 0, done.output
+    ((card, stem),) = drawn
+    assert stem == tmp_path / "card"
+    assert card.notes[0].startswith("random (this run) has less regret in ")
+    assert done.output.count(card.notes[0]) == 2  # below the table of rivals, and on the card
+    assert done.output.count("Score ") == 1
