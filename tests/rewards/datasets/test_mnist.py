@@ -31,7 +31,8 @@ def stand_ins(monkeypatch):
         packed[f"{stem}-images-idx3-ubyte.gz"] = idx(images)
         packed[f"{stem}-labels-idx1-ubyte.gz"] = idx(np.arange(n, dtype=np.uint8))
     for name, content in packed.items():
-        monkeypatch.setitem(mnist.CHECKSUMS, name, hashlib.sha256(content).hexdigest())
+        own = hashlib.sha256(gzip.decompress(content)).hexdigest()
+        monkeypatch.setitem(mnist.CHECKSUMS, name, own)
     return packed
 
 
@@ -64,8 +65,8 @@ def test_without_the_package_the_extra_is_named(data_folder, monkeypatch):
 
 
 def test_whole_mnist_is_read_as_its_files_say(data_folder, stand_ins):
-    for name, content in stand_ins.items():
-        (data_folder / name).write_bytes(content)
+    for name, content in stand_ins.items():  # packed in another way, as some mirrors have them
+        (data_folder / name).write_bytes(gzip.compress(gzip.decompress(content), 1))
     train, test = datasets.load_digits("train"), datasets.load_digits("test")
     assert train.labels.tolist() == [0, 1, 2, 3, 4, 5]
     assert test.images.shape == (4, 784)
@@ -96,7 +97,6 @@ def test_a_download_falls_back_on_the_mirror(data_folder, stand_ins, monkeypatch
 
     def retrieve(url, known_hash, fname, path):
         asked.append(url)
-        assert known_hash == f"sha256:{mnist.CHECKSUMS[fname]}"
         if url.startswith(mnist.ADDRESSES[0]):
             raise OSError("gone")
         path.mkdir(parents=True, exist_ok=True)
@@ -108,6 +108,9 @@ def test_a_download_falls_back_on_the_mirror(data_folder, stand_ins, monkeypatch
     assert path == data_folder / "mnist" / "train-images-idx3-ubyte.gz"
     assert len(asked) == 8
     assert len(datasets.load_digits("test").labels) == 4
+    stand_ins["t10k-labels-idx1-ubyte.gz"] = idx(np.arange(3, dtype=np.uint8))
+    with pytest.raises(InvalidInput, match="t10k-labels-idx1-ubyte.gz: its SHA-256 differs"):
+        datasets.download("mnist")
     monkeypatch.setattr(mnist, "ADDRESSES", mnist.ADDRESSES[:1])
     with pytest.raises(MissingData, match="gone"):
         datasets.download("mnist")
