@@ -109,7 +109,7 @@ def test_a_download_falls_back_on_the_mirror(data_folder, stand_ins, monkeypatch
     assert len(asked) == 8
     assert len(datasets.load_digits("test").labels) == 4
     stand_ins["t10k-labels-idx1-ubyte.gz"] = idx(np.arange(3, dtype=np.uint8))
-    with pytest.raises(InvalidInput, match="t10k-labels-idx1-ubyte.gz: its SHA-256 differs"):
+    with pytest.raises(InvalidInput, match=r"t10k-labels-idx1-ubyte\.gz: its SHA"):
         datasets.download("mnist")
     monkeypatch.setattr(mnist, "ADDRESSES", mnist.ADDRESSES[:1])
     with pytest.raises(MissingData, match="gone"):

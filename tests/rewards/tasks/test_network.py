@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.rewards.datasets.mnist import Digits
 from gpbandits_env.rewards.tasks import make_task, network
 from gpbandits_env.rewards.tasks.network import Network, OutputWeights, digits
 
@@ -28,6 +29,37 @@ def test_digits_are_split_evenly_and_blank_pixels_left_out(task):
     assert data.inputs[:, :-1].any(axis=0).all()
     assert 0.0 <= data.inputs.min() < data.inputs.max() <= 1.0
     assert (data.held_inputs[:, -1] == 1.0).all()
+
+
+def test_whole_mnist_is_split_as_its_files_are(monkeypatch):
+    rng = np.random.default_rng(5)
+    parts = {
+        name: Digits(rng.integers(0, 256, (n, 784)).astype(np.uint8), np.arange(n) % 10)
+        for name, n in (("train", 300), ("test", 20))
+    }
+    parts["train"].images[:, :7] = 0  # blank where it is learned from
+    monkeypatch.setattr(network, "load_digits", parts.__getitem__)
+    digits.cache_clear()
+    network._trained.cache_clear()
+    try:
+        data = digits("mnist")
+        assert data.inputs.shape == (300, 784 - 7 + 1)
+        assert data.held_targets.tolist() == parts["test"].labels.tolist()
+        assert data.held_inputs[3, :-1].tolist() == pytest.approx(parts["test"].images[3, 7:] / 255)
+        shown = np.sort(data.inputs[:, :-1].sum(axis=1))
+        assert shown == pytest.approx(np.sort(parts["train"].images.sum(axis=1) / 255.0), rel=1e-5)
+        task = OutputWeights(2, "mnist")
+        (value,) = task.values(np.full((1, 20), 0.5), NOTHING)
+        net = Network(2, np.full((2, 10), 0.5), "mnist")
+        net.train(1)
+        assert value == -net.loss()
+        best = task.best(NOTHING)
+        assert task.values(best.action[None], NOTHING).tolist() == [-best.accuracy]
+    finally:
+        digits.cache_clear()
+        network._trained.cache_clear()
+    with pytest.raises(UnknownName, match="mnist"):
+        make_task("network-100", {"digits": "minst"})
 
 
 def cross_entropy(net, inputs, targets):
