@@ -40,7 +40,8 @@ def digits(selection: str = "small") -> Split[np.float32]:
     """
     if selection == "mnist":
         train, test = load_digits("train"), load_digits("test")
-        images, labels = (np.concatenate(parts) for parts in zip(train, test, strict=True))
+        images = np.concatenate([train.images, test.images])
+        labels = np.concatenate([train.labels, test.labels])
         held = np.arange(len(images)) >= len(train.images)
     else:
         images, labels = load_digits("small")
