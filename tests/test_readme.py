@@ -6,10 +6,12 @@ from pathlib import Path
 
 import gymnasium as gym
 import pytest
+from click.testing import CliRunner
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -17,7 +19,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_the_scripts_of_the_readme_run(capsys):
     scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(scripts) == 4
+    assert len(scripts) == 5
     names: dict[str, object] = {}
     for script in scripts:
         exec(script, names)
@@ -25,6 +27,19 @@ def test_the_scripts_of_the_readme_run(capsys):
     assert "average regret" in printed
     assert "recommended" in printed
     assert names["agent"].ask().shape == (5, 6)  # hartmann-6
+
+
+def test_the_agent_of_the_readme_gets_a_card(tmp_path, monkeypatch):
+    (file,) = re.findall(r"<!-- file: my_agents.py -->\n```python\n(.*?)```", README, re.DOTALL)
+    (command,) = re.findall(r"^gpbandits (suite .*)$", README, re.MULTILINE)
+    (page,) = re.findall(r"`(results/\S+\.html)`", README)
+    (tmp_path / "my_agents.py").write_text(file, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    part = ["--problem", "se", "--trials", "1", "--jobs", "1"]
+    done = CliRunner().invoke(main, [*command.split(), *part])
+    assert done.exit_code == 0, done.output
+    assert Path(page.replace("core-v1-Mine", "core-v1-Mine-part")).is_file()
 
 
 def test_the_first_script_is_a_dozen_lines():
