@@ -239,7 +239,7 @@ _FIGURES = (
                 "on one core, for each evaluation that was made",
             ),
         ),
-        (2, 3, 2, 2, 0),
+        (20, 3, 2, 2, 0),
     ),
 )
 
