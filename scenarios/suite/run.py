@@ -11,14 +11,14 @@ from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.display import Displayed, counted
 from gpbandits_env.errors import InvalidInput, StoreError
-from gpbandits_env.scenarios.results.records import TrialFailure
+from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.references import machine
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, label_of
 from gpbandits_env.scenarios.study.engines import LOCAL, Engine, opened, workers
 from gpbandits_env.scenarios.study.rehearsal import resolved
 from gpbandits_env.scenarios.study.run import run_study
-from gpbandits_env.scenarios.study.runner import run_trial
+from gpbandits_env.scenarios.study.runner import PlannedTrial, run_tasks, run_trial
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived, current, digest, refusal, row_of
 from gpbandits_env.scenarios.suite.card import Card, card
@@ -154,8 +154,10 @@ def run_suite(
                 trials=min(trials or problem.trials, problem.trials),
             )
             path = where / f"{id.partition('/')[2]}.sqlite"
-            if path.exists() and not fresh and engine == LOCAL:
-                _check_repeats(path, asked, entry, seed)
+            again = path.exists() and not fresh and engine == LOCAL
+            if again and (raised := _check_repeats(path, asked, entry, seed)):
+                failures[id] = (raised,)
+                continue
             given: Plain = {"jobs": jobs, "engine": engine, "pool": pool, "seed": seed}
             outcome = run_study(asked, path, fresh=fresh, **given)
             if outcome.failures:
@@ -176,23 +178,28 @@ def run_suite(
     return SuiteOutcome(suite, shown, where, rows, refused, failures, interrupted)
 
 
-def _check_repeats(path: Path, asked: Scenario, entry: AgentEntry, seed: int) -> None:
-    """Check that an agent repeats its first trial of a results file of this machine."""
+def _check_repeats(
+    path: Path, asked: Scenario, entry: AgentEntry, seed: int
+) -> TrialFailure | None:
+    """Check that an agent repeats its first trial of a results file of this machine, or raises."""
     with Store.open(path) as store:
         before, done = store.scenario["agents"].get(entry.label), store.trials(0, entry.label)
         # `run_study` finds other settings.
-        if not done or before != resolved(asked, seed)["agents"][entry.label]:
-            return
-        if store.meta("machine") != machine():
-            return
+        same = before == resolved(asked, seed)["agents"][entry.label]
+        if not done or not same or store.meta("machine") != machine():
+            return None
         kept = store.arrays(0, entry.label, "regret")[0]
-    now = run_trial(asked, entry.label, done[0], seed).rounds["regret"]
-    if not np.array_equal(now, kept):
+    key = TrialKey(0, entry.label, done[0])
+    (now,) = run_tasks([PlannedTrial(asked.cells()[0], key, seed)])
+    if isinstance(now, TrialFailure):
+        return now
+    if not np.array_equal(now.rounds["regret"], kept):
         raise StoreError(
             f"{entry.label} does not repeat trial {done[0]} in {path}: its code has changed, or it "
             "draws random numbers that are not those of its rng; use another --out to keep the "
             "results, or --fresh to replace them"
         )
+    return None
 
 
 def _entry(agent: str | type[Agent] | AgentEntry, settings: Settings | None) -> AgentEntry:

@@ -177,6 +177,13 @@ def test_an_agent_whose_code_has_changed_is_not_mixed_with_its_old_trials(module
     suite_agents.Stopped.ask = lambda self: 0 * ask(self)
     with pytest.raises(StoreError, match=r"does not repeat trial 0 .*code has changed.*--fresh"):
         played("suite_agents:Stopped", tmp_path / "a", trials=3)
+    suite_agents.Stopped.ask = suite_agents.Raises.ask
+    raising = played("suite_agents:Stopped", tmp_path / "a", trials=3)
+    ((failure,),) = raising.failures.values()
+    assert (failure.key.trial, failure.error.endswith("not work, in round 3")) == (0, True)
+    assert "suite_agents.py" in failure.traceback
+    assert not raising.rows
+    suite_agents.Stopped.ask = lambda self: 0 * ask(self)
     new = played("suite_agents:Stopped", tmp_path / "a", trials=3, fresh=True)
     assert new.rows["Stopped", "core-v1/se"].trials == 3
     assert (
