@@ -1,6 +1,7 @@
-"""The tables of BBOB and W-DBO in the manual are those of the kept results."""
+"""The tables of the manual that have a kept output are those of that output."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 ROOT = Path(__file__).parents[2]
+RETURN = r"^(.+?) +mean return (\S+) \+- (\S+)$"
 
 
 def benchmark(name):
@@ -39,6 +41,37 @@ def test_the_numbers_of_outliers_are_those_of_the_file():
     page = " ".join((ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").split())
     assert "is 2.1 standard deviations below the maximum, and 4.4 if rewards are drawn in" in page
     assert "is 2.2, 2.3 without either, and 1.7 if they are drawn in" in page
+
+
+def test_the_returns_of_trained_policies_are_those_of_the_file():
+    text = (ROOT / "benchmarks" / "results" / "reinforcement_learning.txt").read_text("utf-8")
+    runs = [
+        {name: f"{mean} ± {error}" for name, mean, error in re.findall(RETURN, run, re.M)}
+        for run in text.split("python examples/")[1:]
+    ]
+    page = (ROOT / "docs" / "rl.md").read_text(encoding="utf-8")
+    found = {}
+    for label, cells in re.findall(r"^\| (.+?) \| (.+ ± .+) \|$", page, re.M):
+        name = re.sub("`|, which needs no training|, without a memory", "", label)
+        for i, cell in enumerate(cells.split(" | ")):
+            found.setdefault((cells.count("|"), i), {})[name] = cell
+    assert list(found.values()) == runs
+
+
+def test_the_table_of_constraints_is_that_of_the_file():
+    text = (ROOT / "benchmarks" / "results" / "constrained.txt").read_text(encoding="utf-8")
+    line = r"^  (.+?) +gap +(\S+) \(worst +(\S+)\)  infeasible (\S+) +(\d+) ms$"
+    first, second = (
+        {name: got for name, *got in re.findall(line, part, re.M)} for part in text.split("gardner")
+    )
+    rows = [
+        f"{first[name][0]} ({first[name][1]}) | {first[name][2]} | "
+        f"{second[name][0]} ({second[name][1]}) | {second[name][2]} | {first[name][3]} |"
+        for name in first
+    ]
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert len(rows) == 6
+    assert [row for row in rows if row not in page] == []
 
 
 def test_the_tables_of_wdbo_are_those_of_the_file():
