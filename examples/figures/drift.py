@@ -1,4 +1,4 @@
-"""An agent on a drifting function, a frame for every second round, as a GIF: docs/images/drift.gif.
+"""An agent on a drifting function, a frame for every third round, as a GIF: docs/images/drift.gif.
 
 Run: python examples/figures/drift.py [FILE] [ROUNDS]
 """
@@ -28,11 +28,11 @@ frames = []
 for t in range(rounds):
     actions = agent.ask()
     observation, *_ = env.step(actions)
-    if t % 2 == 0:
+    if t % 3 == 0:
         frames.append(Image.fromarray(env.render()))  # with the belief by which the agent chose
     agent.tell(actions, observation["rewards"])
 # In the colors of one frame, so that parts that do not change cost no bytes.
-palette = frames[-1].quantize(32, kmeans=1)
+palette = frames[-1].quantize(20, kmeans=1)
 first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-first.save(target, save_all=True, append_images=others, optimize=True, duration=400, loop=0)
+first.save(target, save_all=True, append_images=others, optimize=True, duration=600, loop=0)
 print(f"{target}: {rounds} frames")

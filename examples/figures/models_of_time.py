@@ -3,6 +3,7 @@
 Run: python examples/figures/models_of_time.py [FOLDER] [ROUNDS]
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterable
 from io import BytesIO
@@ -37,9 +38,11 @@ DRAWS: dict[str, dict[str, Any]] = {
 
 
 def save(figure: Figure, target: Path) -> None:
-    """Write a picture with its words as text, the same each time."""
+    """Write a picture with its words as text and few digits, the same each time."""
     with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "gpbandits"}):
         figure.savefig(target, metadata={"Date": None})
+    text = re.sub(r"(\d\.\d\d)\d+", r"\1", target.read_text(encoding="utf-8"))
+    target.write_text(text, encoding="utf-8")
 
 
 def animate(
@@ -57,7 +60,7 @@ def animate(
         figure.savefig(file := BytesIO(), format="png", dpi=dpi)
         frames.append(Image.open(file).convert("RGB"))
     plt.close(figure)
-    palette = frames[-1].quantize(32, kmeans=1)
+    palette = frames[-1].quantize(20, kmeans=1)
     first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     first.save(target, save_all=True, append_images=others, optimize=True, duration=ms, loop=0)
 
@@ -74,7 +77,7 @@ def draw_round(axis: Any, title: str, truth: Any, belief: tuple[Any, Any], actio
 
 def draw_kernels(target: Path) -> None:
     """Three values of one arm over 150 rounds, for each temporal kernel."""
-    figure, axes = plt.subplots(3, 2, figsize=(6.8, 5.6), sharex=True, layout="constrained")
+    figure, axes = plt.subplots(3, 2, figsize=(6.0, 5.6), sharex=True, layout="constrained")
     for axis, (title, spec) in zip(axes.flat, DRAWS.items(), strict=True):
         drift, rng = TemporalDrift(spec), np.random.default_rng(4)  # type: ignore[arg-type]
         path = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 3)), rng).ahead(150)
@@ -94,7 +97,7 @@ def draw_beliefs(target: Path) -> None:
     truth = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 1)), rng).ahead(96)[:, 0]
     markov = TemporalDrift(MARKOV).kernel  # type: ignore[arg-type]
     models = {"knows the season": drift.kernel, "assumes a Markov drift": markov}
-    figure, axes = plt.subplots(1, 2, figsize=(6.8, 2.8), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(6.0, 2.8), sharey=True, layout="constrained")
     rounds = np.arange(1, 97)
     seen = (rounds <= 48) & (rounds % 2 == 0)
     for axis, (title, temporal) in zip(axes, models.items(), strict=True):
@@ -120,7 +123,7 @@ def animate_beliefs(target: Path, rounds: int) -> None:
     season = DRAWS["season 0.7 + Markov 0.3"]
     models = {"knows the season": season, "assumes a Markov drift": MARKOV}
     played = [_played(season, temporal, rounds) for temporal in models.values()]
-    figure, axes = plt.subplots(1, 2, figsize=(6.6, 3.2), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(6.0, 3.2), sharey=True, layout="constrained")
 
     def draw(t: int) -> None:
         for axis, title, path in zip(axes, models, played, strict=True):
@@ -160,7 +163,7 @@ def animate_speeds(target: Path, seconds: float) -> None:
         env, rounds = _clocked(thinking, seconds)
         played.append(rounds)
     process: Any = env.unwrapped.bandit.process  # type: ignore[union-attr]
-    figure, axes = plt.subplots(1, 2, figsize=(6.6, 3.2), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(6.0, 3.2), sharey=True, layout="constrained")
 
     def draw(now: float) -> None:
         truth = process.at(1.0 + now).values
@@ -171,7 +174,7 @@ def animate_speeds(target: Path, seconds: float) -> None:
             draw_round(axis, f"{title}\n{said}", truth, belief, action)
         axes[0].legend(fontsize=9, loc="lower left", ncols=2)
 
-    animate(figure, draw, np.arange(5.0, seconds, 0.6).tolist(), target, 330, 80)
+    animate(figure, draw, np.arange(5.0, seconds, 0.9).tolist(), target, 500, 80)
 
 
 def _clocked(thinking: float, seconds: float) -> tuple[Any, list[Any]]:

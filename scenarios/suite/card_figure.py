@@ -45,7 +45,7 @@ def single_figures(card: Card) -> "dict[str, Figure]":
     """Each picture of a card as a figure of its own, by its name."""
     styles, found = _styles(card), {}
     for name, (draw, looks) in _panels(card).items():
-        with new_figure(6.6, _height(card) if draw is _ranks else 4.4) as made:
+        with new_figure(6.0, _height(card) if draw is _ranks else 4.4) as made:
             draw(made.add_subplot(**looks), card, styles)
             if draw not in (_ranks, _cost):  # which name their agents
                 share_legend(made, 3)
@@ -141,19 +141,19 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
 
 
 def _name(axes: "Axes", named: Mapping[str, tuple[float, float, str]]) -> None:
-    """Write names beside points, from the lowest up, each above those that it would cover."""
+    """Write names beside points, from the lowest up, each above what it would cover."""
     points = 72.0 / axes.figure.dpi
     axes.get_xlim(), axes.get_ylim()  # which the transform below needs
-    taken: list[tuple[float, float, float]] = []  # left, right, height
     at = {name: axes.transData.transform(where[:2]) * points for name, where in named.items()}
+    taken = [(x - 5.0, x + 5.0, y - 3.0) for x, y in at.values()]  # left, right, height
     for name, (x, y) in sorted(at.items(), key=lambda each: float(each[1][1])):
-        left, right, height = x + 7.0, x + 7.0 + 5.0 * len(name), y - 3.0
+        left, right, height = x + 7.0, x + 7.0 + 5.6 * len(name), y - 3.0
         for a, b, other in sorted(taken, key=lambda each: each[2]):
-            if left < b and right > a and abs(height - other) < 10.0:
-                height = other + 10.0
+            if left < b and right > a and abs(height - other) < 12.0:
+                height = other + 12.0
         taken.append((left, right, height))
-        said: Plain = {"textcoords": "offset points", "fontsize": 8, "color": named[name][2]}
-        if height > y + 7.0:
+        said: Plain = {"textcoords": "offset points", "fontsize": 9, "color": named[name][2]}
+        if height > y + 9.0:
             line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
             said["arrowprops"] = line
         axes.annotate(name, named[name][:2], xytext=(7.0, height - y), **said)

@@ -79,7 +79,7 @@ def picture(name: str | type[Agent]) -> bytes:
         regrets.append(info["cumulative_regret"] / (t + 1))
         if t < rounds - 1:
             agent.tell(actions, observation["rewards"])
-    figure = NotebookFigure(figsize=(6.8, 5.4), dpi=100, facecolor="white")
+    figure = NotebookFigure(figsize=(6.0, 5.4), dpi=100, facecolor="white")
     panels = figure.subplots(2, 2)
     actions, x = _line(agent)
     panels[0, 0].plot(x, env.unwrapped.function(actions), color=INK, lw=1.4, label="function")
@@ -89,7 +89,8 @@ def picture(name: str | type[Agent]) -> bytes:
     panels[0, 0].scatter(*np.array(played[:-1]).T, s=14, color=BLUE, alpha=0.6, label="readings")
     panels[0, 0].scatter(*played[-1], s=60, facecolor="none", edgecolor=VERMILION, lw=1.8, zorder=6)
     panels[0, 0].set_title("belief", loc="left")
-    panels[0, 0].legend(fontsize=9, frameon=False, ncols=2, columnspacing=0.8, handlelength=1.5)
+    above: Any = {"loc": "outside upper center", "ncols": 4, "fontsize": 9, "frameon": False}
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), **above)
     panels[0, 1].set_title(_draw_scores(panels[0, 1], agent, belief, x), loc="left")
     panels[1, 0].plot(range(1, rounds + 1), optima, color=ORANGE, lw=2.5, label="optimum")
     panels[1, 0].scatter(range(1, rounds + 1), [a for a, _ in played], s=18, color=VERMILION)
