@@ -3,7 +3,6 @@
 import json
 import sys
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -13,24 +12,16 @@ from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import METRICS
-from gpbandits_env.scenarios.reporting.comparison_plot import figure
 from gpbandits_env.scenarios.reporting.style import write
-from gpbandits_env.scenarios.reporting.tables import aligned, booktabs, text
+from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results import evidence, references
-from gpbandits_env.scenarios.results.comparison import (
-    REFERENCE,
-    Comparison,
-    agents_of,
-    anytime,
-    compare,
-    gather,
-    gather_curves,
-)
 from gpbandits_env.scenarios.results.report import Report, report
-from gpbandits_env.scenarios.results.statistics import record
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.run import run_study
+from gpbandits_env.scenarios.suite import card_page
+from gpbandits_env.scenarios.suite.card_figure import figure
+from gpbandits_env.scenarios.suite.comparison import REFERENCE, agents_of, compare, gather
 
 
 @click.command("compare")
@@ -71,81 +62,22 @@ def compare_command(
       gpbandits compare results/ren2024-*.sqlite --metric simple_regret
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
-    compared = compare(gather(files, metric, agents), reference, baseline, seed=seed)
-    # Cumulative regret only grows; divided by the rounds it falls.
+    # Cumulative regret only grows; divided by the rounds it falls, and gives the same scores.
     falling = "average_regret" if metric == "cumulative_regret" else metric
-    over = anytime(gather_curves(files, falling, agents), reference)
+    field, title = gather(files, falling, agents), METRICS[metric].title
+    ends = field if falling == metric else gather(files, metric, agents)
+    found = compare(field, reference, baseline, title=title, ends=ends, seed=seed)
     if as_json:
-        plain = {"metric": metric, **compared.to_dict(), "anytime": asdict(over)}
-        click.echo(json.dumps(plain, indent=2))
+        click.echo(json.dumps({"metric": metric, **found.to_dict()}, indent=2))
         return
     if latex:
-        click.echo(latex_table(compared, METRICS[metric].title))
+        click.echo(card_page.latex(found))
         return
-    click.echo("\n".join(_text(compared, METRICS[metric].title)))
-    if baseline:
-        click.echo(f"{compared.sentence(baseline)}.")
+    click.echo(found)
     own = [file for file in files if not str(file).startswith(REFERENCE)]
     stem = out or (own[0].parent if own else Path()) / "comparison"
-    for file in write(figure(compared, agents_of(files), over), stem, reads=files):
+    for file in write(figure(found, agents_of(files)), stem, reads=files):
         click.echo(f"plot     {file}")
-
-
-def _text(compared: Comparison, title: str) -> list[str]:
-    head = ["agent", "mean rank", "wins", "score (IQM, 95%)"]
-    rows = [[s.label, f"{s.rank:.2f}", str(s.wins), str(s.score)] for s in compared.agents]
-    labels = [s.label for s in compared.agents]
-    beats = [
-        [a, *("" if a == b else f"{compared.improvement[a, b].value:.2f}" for b in labels)]
-        for a in labels
-    ]
-    means = [
-        [name, *(f"{found[label][0]:.4g}" for label in labels)]
-        for name, found in compared.scenarios.items()
-    ]
-    return [
-        f"{counted(len(compared.scenarios), 'scenario')}, {title}; {compared.ends}",
-        "",
-        *aligned([head, *rows]),
-        "",
-        "probability that the agent of the row beats the agent of the column",
-        *aligned([["", *labels], *beats]),
-        "",
-        *_tested(compared),
-        f"mean {title}",
-        *aligned([["scenario", *labels], *means]),
-        "",
-        *(f"note: {note}" for note in compared.notes),
-    ]
-
-
-def _tested(compared: Comparison) -> list[str]:
-    """The tests of pairs of agents, as lines; none if there are none."""
-    rows = [
-        [f"{t.a} - {t.b}", f"{t.effect:+.3f}", f"{t.p:.2g}", t.better or "-", str(t.trials)]
-        for t in compared.tests
-    ]
-    head = ["lower regret of", "effect", "p (Holm)", "better at 5%", "paired trials"]
-    how = "(by signed ranks of paired trials; a few bad trials can give the higher mean)"
-    return [*aligned([head, *rows]), how, ""] if rows else []
-
-
-def latex_table(compared: Comparison, title: str) -> str:
-    """The comparison as a LaTeX table that needs the package booktabs."""
-    rows = []
-    for s in compared.agents:
-        _, wins, losses = record(s.label, compared.tests)
-        interval = f"[{s.score.low:.3f}, {s.score.high:.3f}]"
-        cells = (f"{s.rank:.2f}", f"{s.score.value:.3f}", interval, str(wins), str(losses))
-        rows.append([s.label, *cells])
-    trials = max((t.trials for t in compared.tests), default=0)
-    caption = (
-        f"{counted(len(compared.scenarios), 'scenario')}, {title}: mean rank; interquartile mean "
-        f"of the scores with its 95% bootstrap interval ({compared.ends}); agents with "
-        "significantly higher and lower regret (stratified signed-rank test over "
-        f"{trials} paired trials, Holm's adjustment, 5%). Computed with gpbandits-env."
-    )
-    return booktabs(caption, ["agent", "rank", "score", "interval", "beats", "loses to"], rows)
 
 
 @click.command()

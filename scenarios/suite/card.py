@@ -7,14 +7,17 @@ face the same environment instances, by signed ranks within each problem
 (`statistics.signed_rank`), with Holm's adjustment for the number of rivals.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.display import Displayed, counted, html_table
 from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.results.statistics import (
     LIMITS,
@@ -28,6 +31,7 @@ from gpbandits_env.scenarios.results.statistics import (
     interquartile_mean,
     interval,
     ranking,
+    record,
     runtime_profile,
     sentence,
     share_below,
@@ -37,6 +41,11 @@ from gpbandits_env.scenarios.suite.rows import Field, Row
 
 # The pictures show agents that play at least this share of the newcomer's problems.
 MOST = 0.75
+# The shares of the horizon at which scores are computed.
+SHARES = np.arange(1, 13) / 12
+
+# The head of a table, and its rows.
+Table: TypeAlias = tuple[list[str], list[list[str]]]
 
 
 @dataclass(frozen=True)
@@ -71,14 +80,14 @@ class Placed:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Card(Displayed):
-    """How an agent compares with all others.
+    """How an agent compares with all others, or how all agents of some results files compare.
 
     Args:
-        suite: the suite of the problems.
+        suite: the suite of the problems, or the metric of a comparison.
         version: the versions of this library that made the rows.
-        newcomer: the agent.
+        newcomer: the agent; "" if no agent is compared with all others, but each with each.
         agents: every agent with rows on its problems, by their scores on these, the best first.
-        tests: the newcomer against each rival, on the problems that both play.
+        tests: the newcomer against each rival, on the problems that both play; or every pair.
         problems: the newcomer on each of its problems.
         tags: tag -> the newcomer's score on its problems, and their number.
         ranking: critical differences over problems that all its agents play; None for too few.
@@ -87,7 +96,13 @@ class Card(Displayed):
         rounds: the rounds of runtime profiles.
         runtimes: the share of problem x trial x target that these reach in so many rounds.
         notes: what is absent, and what scores mean where something is absent.
+        scales: problem -> the regret of score 0 and of score 1.
         failed: which trials of the newcomer raised errors; a part of its sentence.
+        one: the agent of score 1; "" for the worst of each problem.
+        means: problem -> agent -> its mean regret and number of trials, in a comparison.
+        ranks: agent -> its mean rank by mean regret, and on how many problems none has less.
+        improvement: a -> b -> the probability that a's regret is below b's, ties counting half.
+        anytime: agent -> the interquartile mean of its scores after each share in `SHARES`.
     """
 
     suite: str
@@ -102,17 +117,32 @@ class Card(Displayed):
     rounds: Array
     runtimes: dict[str, Array]
     notes: tuple[str, ...]
+    scales: dict[str, Scale]
     failed: str = ""
+    one: str = RANDOM
+    means: Mapping[str, Mapping[str, tuple[float, int]]] = field(default_factory=dict)
+    ranks: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    improvement: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    anytime: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def sentence(self) -> str:
-        """The sentence that can stand in a paper."""
-        return f"{sentence(self.newcomer, self.tests)}{self.failed and f'; {self.failed}'}."
+        """The sentence that can stand in a paper, on the newcomer or the agent of least score."""
+        return f"{sentence(self.own.label, self.tests)}{self.failed and f'; {self.failed}'}."
 
     @property
     def own(self) -> Standing:
-        """The newcomer's standing."""
-        return next(agent for agent in self.agents if agent.label == self.newcomer)
+        """The standing of the agent that the sentence is about."""
+        if self.newcomer:
+            return next(a for a in self.agents if a.label == self.newcomer)
+        return next((a for a in self.agents if a.label != ORACLE), self.agents[0])
+
+    @property
+    def summary(self) -> str:
+        """The score of this agent, and its time."""
+        known = not np.isnan(self.own.seconds)
+        time = f", {duration(self.own.seconds)} per round" if known else ""
+        return f"Score {self.own.score}{time}."
 
     @property
     def shown(self) -> list[str]:
@@ -125,69 +155,113 @@ class Card(Displayed):
         trials = f"{self.suite}, gpbandits-env {self.version}".strip()
         kept = "Archived trials keep the version that ran them until their results change. "
         return (
-            f"{trials}; {counted(len(self.problems), 'problem')}. {kept * (', ' in self.version)}"
+            f"{trials}; {counted(len(self.scales), 'problem')}. {kept * (', ' in self.version)}"
             "Score: interquartile mean of the regret after the last round, 0 for the oracle (or "
-            "the best agent) and 1 for random, lower is better, with the 95% interval of a "
-            "bootstrap within each problem. Lower regret: by signed ranks of the paired trials "
-            "within each problem, with Holm's adjustment for the number of rivals, at 5%; they "
-            "count which of two trials is lower, so that a few bad trials can give the higher mean "
-            "or score."
+            f"the best agent) and 1 for {self.one or 'the worst agent'}, lower is better, with the "
+            "95% interval of a bootstrap within each problem. Lower regret: by signed ranks of the "
+            "paired trials within each problem, with Holm's adjustment for the number of tests, at "
+            "5%; they count which of two trials is lower, so that a few bad trials can give the "
+            "higher mean or score."
         )
 
     def _facts(self) -> Mapping[str, object]:
         return {"sentence": self.sentence, "score": self.own.score, "notes": len(self.notes)}
 
     def _repr_html_(self) -> str:
-        head, rows = self.table()
-        return html_table([self.newcomer, ""], [["", self.sentence]]) + html_table(head, rows)
+        return html_table([self.own.label, ""], [["", self.sentence]]) + html_table(
+            *self.standings()
+        )
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """The head and the rows of the table of all agents, the best score first."""
-        of = {test.b: test for test in self.tests}
-        rows = []
-        for agent in self.agents:
-            test = of.get(agent.label)
-            said = ["", "", ""]
-            if test is not None:
-                verdict = {self.newcomer: "higher", "": "no difference"}.get(test.better, "lower")
-                p = f"{test.p:.2g}" if test.p >= 0.001 else "< 0.001"
-                said = [f"{test.effect:+.2f}", p, verdict]
-            rows.append(
-                [agent.label, str(agent.problems), str(agent.score), *said, duration(agent.seconds)]
-            )
-        against = f"regret vs. {self.newcomer}"
-        return ["agent", "problems", "score", "effect", "p (Holm)", against, "per round"], rows
+    def standings(self) -> Table:
+        """The table of all agents, the best score first."""
+        labels, of = [a.label for a in self.agents], {test.b: test for test in self.tests}
+        columns = {"agent": labels, "problems": [str(a.problems) for a in self.agents]}
+        if self.ranks:
+            rank, wins = zip(*(self.ranks.get(k, (np.nan, "")) for k in labels), strict=True)
+            columns["mean rank"] = [f"{r:.2f}".replace("nan", "") for r in rank]
+            columns["wins"] = list(map(str, wins))
+        columns["score"] = [str(a.score) for a in self.agents]
+        if self.newcomer:
+            said = {self.newcomer: "higher", "": "no difference"}
+            names = ["effect", "p (Holm)", f"regret vs. {self.newcomer}"]
+            own = [
+                [*_said(of[k]), said.get(of[k].better, "lower")] if k in of else [""] * 3
+                for k in labels
+            ]
+        else:
+            names = ["beats", "loses to"]
+            own = [[str(count) for count in record(k, self.tests)[1:]] for k in labels]
+        columns |= zip(names, map(list, zip(*own, strict=True)), strict=True)
+        if not all(np.isnan(a.seconds) for a in self.agents):
+            columns["per round"] = [duration(a.seconds) for a in self.agents]
+        return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
+
+    def tables(self) -> dict[str, Table]:
+        """The tables by their titles, without those that have no rows."""
+        labels = [a.label for a in self.agents]
+        beats = [
+            [a, *(f"{of[b].value:.2f}" if b in of else "" for b in labels)]
+            for a, of in ((label, self.improvement.get(label, {})) for label in labels)
+        ]
+        pairs = [
+            [f"{t.a} - {t.b}", *_said(t), t.better or "-", str(t.trials)]
+            for t in self.tests
+            if not self.newcomer
+        ]
+        found: dict[str, Table] = {
+            "agents": self.standings(),
+            "tags": (
+                ["tag", "problems", "score"],
+                [[tag, str(count), str(score)] for tag, (score, count) in self.tags.items()],
+            ),
+            "problems": (
+                ["problem", "mean score", "place", "best agent"],
+                [
+                    [
+                        p.problem,
+                        f"{round(p.score, 3) + 0.0:.3f}",
+                        f"{p.place} of {p.agents}",
+                        p.best,
+                    ]
+                    for p in self.problems
+                ],
+            ),
+            f"mean {self.suite}": (
+                ["problem", *labels],
+                [[id, *(f"{of[k][0]:.4g}" for k in labels)] for id, of in self.means.items()],
+            ),
+            "probability that the agent of the row beats the agent of the column": (
+                ["", *labels],
+                beats if self.improvement else [],
+            ),
+            "lower regret by paired trials": (
+                ["pair", "effect", "p (Holm)", "lower at 5%", "paired trials"],
+                pairs,
+            ),
+        }
+        return {title: table for title, table in found.items() if table[1]}
 
     def __str__(self) -> str:
         """The card for a terminal."""
-        head, rows = self.table()
-        return "\n".join(
-            [
-                self.sentence,
-                f"Score {self.own.score}, {duration(self.own.seconds)} per round.",
-                "",
-                *aligned([head, *rows]),
-                "",
-                *aligned([["tag", "problems", "score"], *self.tag_rows()]),
-                "",
-                *aligned([["problem", "mean score", "place", "best agent"], *self.problem_rows()]),
-                "",
-                *([critical(self.ranking), ""] if self.ranking else []),
-                self.method,
-                *(f"note: {note}" for note in self.notes),
-            ]
-        )
+        lines = [self.sentence, self.summary, ""]
+        for title, (head, rows) in self.tables().items():
+            lines += [title, *aligned([head, *rows]), ""]
+        lines += [critical(self.ranking), ""] if self.ranking else []
+        return "\n".join([*lines, self.method, *(f"note: {note}" for note in self.notes)])
 
-    def tag_rows(self) -> list[list[str]]:
-        """The rows of the table of tags."""
-        return [[tag, str(count), str(score)] for tag, (score, count) in self.tags.items()]
+    def to_dict(self) -> Plain:
+        """A plain JSON dict; numbers that are not finite become None."""
+        plain = asdict(self) | {"sentence": self.sentence}
+        plain |= {"profile_scores": LIMITS, "shares": SHARES}
+        if self.ranking:
+            plain["ranking"]["p"] = [[*pair, p] for pair, p in self.ranking.p.items()]
+        found: Plain = json.loads(as_json(plain), parse_constant=lambda _: None)
+        return found
 
-    def problem_rows(self) -> list[list[str]]:
-        """The rows of the table of problems."""
-        return [
-            [p.problem, f"{round(p.score, 3) + 0.0:.3f}", f"{p.place} of {p.agents}", p.best]
-            for p in self.problems
-        ]
+
+def _said(test: Tested) -> list[str]:
+    """The effect and the p-value of a test."""
+    return [f"{test.effect:+.2f}", f"{test.p:.2g}" if test.p >= 0.001 else "< 0.001"]
 
 
 def card(
@@ -223,39 +297,55 @@ def card(
     shared = {key: row for key, row in field.items() if key[1] in own}
     scales, rng = scales_of(shared, newcomer), np.random.default_rng(seed)
     agents = standings(shared, tags, newcomer, resamples=resamples, seed=seed)
-    rivals = [a.label for a in agents if a.label not in (newcomer, ORACLE)]
-    pairs = [(newcomer, rival, [*differences(own, by[rival]).values()]) for rival in rivals]
-    scored = {k: scores_of(rows, scales) for k, rows in by_agent(shared).items()}
-    scored = {label: found for label, found in scored.items() if found}
-    shown = _shown(agents, newcomer) if newcomer in scored else []
-    last = max((row.rounds[-1] for row in own.values()), default=1)
-    rounds = np.unique(np.geomspace(1, last, 120).round())
-    on_tag = {
-        tag: [s for id, s in scored.get(newcomer, {}).items() if tag in (tags or {}).get(id, ())]
-        for tag in dict.fromkeys(tag for found in (tags or {}).values() for tag in found)
-    }
-    rank = _ranked(scored, newcomer)
-    return Card(
-        ", ".join(dict.fromkeys(id.rpartition("/")[0] for id in own)),
-        ", ".join(sorted({row.version for row in field.values()} - {""})),
+    mine, on_tag = scores_of(own, scales), dict[str, list[Array]]()
+    for id, tag in ((id, tag) for id, of in (tags or {}).items() for tag in of if id in mine):
+        on_tag.setdefault(tag, []).append(mine[id])
+    made = assembled(
+        shared,
+        scales,
         newcomer,
-        agents,
-        tested(pairs),
-        tuple(_placed(scored, newcomer)),
-        {
+        [(newcomer, a.label) for a in agents if a.label not in (newcomer, ORACLE)],
+        _shown(agents, newcomer) if scales else [],
+        rng,
+        resamples,
+        agents=agents,
+        suite=", ".join(dict.fromkeys(id.rpartition("/")[0] for id in own)),
+        version=", ".join(sorted({row.version for row in field.values()} - {""})),
+        notes=(),
+        failed=failed,
+        tags={
             tag: (interval(interquartile_mean, found, rng, resamples), len(found))
             for tag, found in on_tag.items()
-            if found
         },
-        rank,
-        {
-            label: share_below(list(scored[label].values()), LIMITS, rng, resamples)
-            for label in shown
-        },
-        rounds,
-        {label: runtime(by[label], scales, rounds) for label in shown},
-        (*notes, *_notes(by, newcomer, scales, rank)),
-        failed,
+    )
+    return replace(made, notes=(*notes, *_notes(by, newcomer, scales, made.ranking)))
+
+
+def assembled(
+    field: Field,
+    scales: Mapping[str, Scale],
+    newcomer: str,
+    pairs: Iterable[tuple[str, str]],
+    shown: Sequence[str],
+    rng: np.random.Generator,
+    resamples: int,
+    **others: Any,
+) -> Card:
+    """A card with the tests of some pairs of agents and the profiles of ``shown``."""
+    by = by_agent(field)
+    scored = {k: scores for k, rows in by.items() if (scores := scores_of(rows, scales))}
+    last = max(row.rounds[-1] for row in field.values())
+    rounds = np.unique(np.geomspace(1, last, 120).round())
+    return Card(
+        newcomer=newcomer,
+        tests=tested([(a, b, [*differences(by[a], by[b]).values()]) for a, b in pairs]),
+        problems=tuple(_placed(scored, newcomer)),
+        ranking=_ranked(scored, newcomer or next(iter(by))),
+        profiles={k: share_below([*scored[k].values()], LIMITS, rng, resamples) for k in shown},
+        rounds=rounds,
+        runtimes={k: runtime(by[k], scales, rounds) for k in shown},
+        scales=dict(scales),
+        **others,
     )
 
 
@@ -264,11 +354,12 @@ def standings(
     tags: Mapping[str, Sequence[str]] | None = None,
     newcomer: str | None = None,
     *,
+    scales: Mapping[str, Scale] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[Standing, ...]:
     """Every agent of a field with its score, the best first; see `scales_of` for the newcomer."""
-    scales, found = scales_of(field, newcomer), []
+    scales, found = scales_of(field, newcomer) if scales is None else scales, []
     known = dict.fromkeys(tag for of in (tags or {}).values() for tag in of)
     for label, rows in by_agent(field).items():
         own = scores_of(rows, scales)
@@ -293,15 +384,16 @@ def scales_of(field: Field, newcomer: str | None = None) -> dict[str, Scale]:
 
     The newcomer does not count, so that it changes no score of another agent.
     """
-    found = {}
-    for id in dict.fromkeys(problem for _, problem in field):
-        means = {
-            agent: float(row.regret[:, -1].mean())
-            for (agent, problem), row in field.items()
-            if problem == id and (agent != newcomer or agent in (RANDOM, ORACLE))
-        }
-        if (scale := Scale.of(means)).usable:
-            found[id] = scale
+    counting = {k: v for k, v in field.items() if k[0] != newcomer or k[0] in (RANDOM, ORACLE)}
+    found = {id: Scale.of(means) for id, means in means_of(counting).items()}
+    return {id: scale for id, scale in found.items() if scale.usable}
+
+
+def means_of(field: Field) -> dict[str, dict[str, float]]:
+    """Problem -> agent -> the mean regret after the last round."""
+    found: dict[str, dict[str, float]] = {}
+    for (agent, problem), row in field.items():
+        found.setdefault(problem, {})[agent] = float(row.regret[:, -1].mean())
     return found
 
 
@@ -321,9 +413,9 @@ def runtime(rows: Mapping[str, Row], scales: Mapping[str, Scale], rounds: Array)
     shares = [
         runtime_profile(row.rounds, row.regret, scales[id].one, scales[id].best, rounds)
         for id, row in rows.items()
-        if id in scales
+        if id in scales and scales[id].usable
     ]
-    return np.asarray(np.mean(shares, axis=0))
+    return np.asarray(np.mean(shares, axis=0)) if shares else np.zeros(len(rounds))
 
 
 def duration(seconds: float) -> str:

@@ -16,7 +16,7 @@ from gpbandits_env.scenarios.reporting.style import (
     share_legend,
 )
 from gpbandits_env.scenarios.results.statistics import LIMITS, ORACLE
-from gpbandits_env.scenarios.suite.card import MOST, Card
+from gpbandits_env.scenarios.suite.card import MOST, SHARES, Card
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,13 +28,18 @@ GREY = "#8C8C8C"
 CORNERS = 3
 
 
-def figure(card: Card) -> "Figure":
-    """All pictures of a card in one Matplotlib figure."""
-    styles, height = _styles(card), _height(card)
-    with new_figure(13.0, 8.2 + height) as made:
-        grid = made.add_gridspec(3, 2, height_ratios=[1.0, 1.0, height / 3.6])
-        places = [grid[0, 0], grid[0, 1], grid[1, 0], grid[1, 1], grid[2, :]]
-        for place, (draw, looks) in zip(places, _panels(card).values(), strict=False):
+def figure(card: Card, agents: Mapping[str, str] | None = None) -> "Figure":
+    """All pictures of a card in one Matplotlib figure.
+
+    ``agents``, label -> agent, determines the colours; by default the labels do.
+    """
+    styles, panels, last = _styles(card, agents), _panels(card), _height(card)
+    rows = -(-sum(draw is not _ranks for draw, _ in panels.values()) // 2)
+    heights = [max(3.6, 0.6 + 0.3 * len(card.shown))] * rows
+    with new_figure(13.0, 1.0 + sum(heights) + last) as made:
+        grid = made.add_gridspec(rows + 1, 2, height_ratios=[*heights, last])
+        for i, (draw, looks) in enumerate(panels.values()):
+            place = grid[-1, :] if draw is _ranks else grid[i // 2, i % 2]
             draw(made.add_subplot(place, **looks), card, styles)
         entitle(made, f"{card.sentence} Score {card.own.score}.")
         share_legend(made, 6)
@@ -54,34 +59,59 @@ def single_figures(card: Card) -> "dict[str, Figure]":
 
 
 def _panels(card: Card) -> "dict[str, tuple[Callable[[Any, Card, Styles], None], Plain]]":
-    panels: dict[str, tuple[Callable[[Any, Card, Styles], None], Plain]] = {
-        "performance profiles": (_performance, {}),
-        "runtime profiles": (_runtime, {}),
+    panels: dict[str, tuple[Any, Plain, bool]] = {
+        "scores": (_scores, {}, bool(card.anytime)),
+        "performance profiles": (_performance, {}, True),
+        "scores before the last round": (_anytime, {}, bool(card.anytime)),
+        "runtime profiles": (_runtime, {}, True),
+        "scores by tag": (_radar, {"polar": True}, len(card.tags) >= CORNERS),
+        "score against time": (_cost, {}, not np.isnan(card.own.seconds)),
+        "probability of improvement": (_improvement, {}, bool(card.improvement)),
+        "critical differences": (_ranks, {}, card.ranking is not None),
     }
-    if len(card.tags) >= CORNERS:
-        panels["scores by tag"] = (_radar, {"polar": True})
-    panels["score against time"] = (_cost, {})
-    if card.ranking:
-        panels["critical differences"] = (_ranks, {})
-    return panels if card.problems else {}
+    return {
+        k: (draw, looks) for k, (draw, looks, wanted) in panels.items() if wanted and card.profiles
+    }
 
 
-def _styles(card: Card) -> Styles:
+def _styles(card: Card, agents: Mapping[str, str] | None = None) -> Styles:
     """The looks of each line; the newcomer's is thick."""
-    found = line_styles({k: k.partition("/")[0].partition(" (")[0] for k in card.shown})
-    if not found:
-        return {}
-    return found | {card.newcomer: found[card.newcomer] | {"linewidth": 3.0, "linestyle": "-"}}
+    names = {k: k.partition("/")[0].partition(" (")[0] for k in card.shown}
+    found = line_styles({k: (agents or names)[k] for k in card.shown})
+    thick = {"linewidth": 3.0, "linestyle": "-"}
+    return found | {k: found[k] | thick for k in found if k == card.newcomer}
 
 
 def _height(card: Card) -> float:
-    return 1.2 + 0.2 * len(card.ranking.agents) if card.ranking else 2.0
+    """The height of the ranks."""
+    return 1.2 + 0.2 * len(card.ranking.agents) if card.ranking else 1.0
+
+
+def _scores(axes: "Axes", card: Card, styles: Styles) -> None:
+    for row, agent in enumerate(card.agents):
+        score, colour = agent.score, styles[agent.label]["color"]
+        axes.plot([score.low, score.high], [row, row], color=colour, linewidth=6, alpha=0.35)
+        axes.plot(score.value, row, marker="o", color=colour)
+    axes.set_yticks(range(len(card.agents)), [legible(a.label) for a in card.agents])
+    axes.invert_yaxis()
+    axes.set(title="scores, lower is better", xlabel=_ends(card))
+
+
+def _ends(card: Card) -> str:
+    """What the scores mean."""
+    return f"score: 0 the oracle (or the best agent), 1 {card.one or 'the worst agent'}"
 
 
 def _performance(axes: "Axes", card: Card, styles: Styles) -> None:
     about = {"title": "performance profiles", "ylabel": "share of trials at or below"}
-    score = "score: 0 the oracle (or the best agent), 1 random"
-    draw_profiles(axes, LIMITS, card.profiles, styles, xlabel=score, **about)
+    draw_profiles(axes, LIMITS, card.profiles, styles, xlabel=_ends(card), **about)
+
+
+def _anytime(axes: "Axes", card: Card, styles: Styles) -> None:
+    for label, scores in card.anytime.items():
+        axes.plot(SHARES, scores, label=legible(label), **styles[label])
+    axes.set(title="scores before the last round", xlabel="share of the horizon", ylabel="score")
+    axes.set_ylim(top=min(axes.get_ylim()[1], 2.0))
 
 
 def _runtime(axes: "Axes", card: Card, styles: Styles) -> None:
@@ -89,6 +119,21 @@ def _runtime(axes: "Axes", card: Card, styles: Styles) -> None:
     about = {"title": "runtime profiles", "ylabel": "share of problem x trial x target reached"}
     rounds = "rounds, each of one evaluation or one batch"
     draw_profiles(axes, card.rounds, shares, styles, xlabel=rounds, xscale="log", **about)
+
+
+def _improvement(axes: "Axes", card: Card, styles: Styles) -> None:
+    labels = [agent.label for agent in card.agents]
+    looks: Plain = {"ha": "center", "va": "center", "fontsize": min(10.0, 80.0 / len(labels))}
+    table = [[card.improvement[a][b].value if a != b else np.nan for b in labels] for a in labels]
+    axes.imshow(table, vmin=0.0, vmax=1.0, cmap="RdBu", aspect="auto")
+    for (i, j), value in np.ndenumerate(table):
+        if i != j:
+            colour = "white" if abs(value - 0.5) > 0.35 else INK
+            axes.text(j, i, f"{value:.2f}", color=colour, **looks)
+    axes.set_xticks(range(len(labels)), map(legible, labels), rotation=60, ha="right")
+    axes.set_yticks(range(len(labels)), map(legible, labels))
+    axes.grid(visible=False)
+    axes.set_title("probability that the row beats the column")
 
 
 def _radar(axes: Any, card: Card, styles: Styles) -> None:

@@ -6,7 +6,7 @@ from gpbandits_env.files import write_text
 from gpbandits_env.scenarios.reporting.html import render
 from gpbandits_env.scenarios.reporting.style import inline, write
 from gpbandits_env.scenarios.reporting.tables import booktabs
-from gpbandits_env.scenarios.suite.card import Card, duration
+from gpbandits_env.scenarios.suite.card import Card
 from gpbandits_env.scenarios.suite.card_figure import figure, single_figures
 
 LEGENDS = {
@@ -23,15 +23,16 @@ LEGENDS = {
 
 def latex(card: Card) -> str:
     """The agents of a card as a table for LaTeX, with a caption that says how it was made."""
-    head, rows = card.table()
-    head[5] = "regret"  # the caption names the newcomer
+    head, rows = card.standings()
+    # The caption names the newcomer.
+    head = ["regret" if word.startswith("regret vs.") else word for word in head]
     return booktabs(f"{card.sentence} {card.method}", head, rows)
 
 
 def page(card: Card) -> str:
     """A card as one web page that needs no other file."""
     pictures = {name: inline(made) for name, made in single_figures(card).items()}
-    about = {"legends": LEGENDS, "latex": latex(card), "duration": duration}
+    about = {"legends": LEGENDS, "latex": latex(card)}
     return render("card.html", card=card, pictures=pictures, **about)
 
 

@@ -18,13 +18,13 @@ from fuzzing.values import mutated, near_miss, pick
 
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.declare import plain
-from gpbandits_env.scenarios.results.comparison import compare, gather
 from gpbandits_env.scenarios.results.export import export_csv
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_study
 from gpbandits_env.scenarios.study.files import load, read
 from gpbandits_env.scenarios.study.rehearsal import resolved
+from gpbandits_env.scenarios.suite.comparison import compare, gather
 
 DECLARED: dict[str, Any] = {
     "id": "my/small",

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Panel
-from gpbandits_env.scenarios.reporting import comparison_plot
 from gpbandits_env.scenarios.reporting.plots import declared, draw_panel, figure, heading, telling
 from gpbandits_env.scenarios.reporting.style import colour_of, new_figure
 from gpbandits_env.scenarios.reporting.tables import text
-from gpbandits_env.scenarios.results.comparison import compare
 from gpbandits_env.scenarios.results.curves import along, optimum_moves
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.suite import card_figure
+from gpbandits_env.scenarios.suite.comparison import compare
+from gpbandits_env.scenarios.suite.rows import Row
 
 
 @pytest.fixture
@@ -98,9 +99,12 @@ def test_plots_show_labels_whatever_matplotlib_reads_in_them(run, tiny):
 
 
 def test_comparisons_show_labels_whatever_matplotlib_reads_in_them():
-    regrets = {label: np.array([float(i), i + 0.5]) for i, label in enumerate(sorted(LABELS))}
-    suite = compare({"w": regrets}, resamples=10)
-    assert in_legend(comparison_plot.figure(suite)) == LABELS
+    one = np.array([1])
+    rows = {
+        (label, "w"): Row(label, "w", one, np.array([[i], [i + 0.5]]), np.nan, "")
+        for i, label in enumerate(sorted(LABELS))
+    }
+    assert in_legend(card_figure.figure(compare(rows, resamples=10))) == LABELS
 
 
 def test_titles_have_the_first_parameters_that_tell_the_cells_apart():

@@ -14,20 +14,15 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.cli.compare import compare_command
 from gpbandits_env.scenarios.results import evidence, references
-from gpbandits_env.scenarios.results.comparison import (
-    Curves,
-    agents_of,
-    anytime,
-    compare,
-    gather,
-    gather_curves,
-)
 from gpbandits_env.scenarios.results.statistics import LIMITS, holm
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.run import run_study
+from gpbandits_env.scenarios.suite import comparison
 from gpbandits_env.scenarios.suite.archive import archived
-from gpbandits_env.scenarios.suite.card import card
+from gpbandits_env.scenarios.suite.card import SHARES, card
+from gpbandits_env.scenarios.suite.comparison import agents_of, gather
+from gpbandits_env.scenarios.suite.rows import Row
 
 CARD = ("core-v1/se", "core-v1/kernel")
 REGRETS = {
@@ -36,14 +31,32 @@ REGRETS = {
 }
 
 
+def compare(regrets, *args, **kwargs):
+    """The comparison of agents by their regret after a single round."""
+    one = np.array([1])
+    rows = [
+        Row(agent, id, one, regret[:, None], np.nan, "")
+        for id, runs in regrets.items()
+        for agent, regret in runs.items()
+    ]
+    return comparison.compare({(row.agent, row.problem): row for row in rows}, *args, **kwargs)
+
+
+def last(field):
+    """Problem -> agent -> the regret of its trials after the last round."""
+    found = {}
+    for (agent, id), row in field.items():
+        found.setdefault(id, {})[agent] = row.regret[:, -1]
+    return found
+
+
 def test_scores_of_a_worked_example():
     found = compare(REGRETS, resamples=50)
     by_label = {s.label: s for s in found.agents}
     # In "easy" the means are 1.5 and 3.5, and the scores -.75, -.25, .25, .75, each an eighth of
     # all; in "hard" the means are equal: both scores are 0, each a quarter, and the middle half.
     assert by_label["a"].score.value == pytest.approx(0.0)
-    assert [by_label["a"].wins, by_label["b"].wins] == [2, 1]
-    assert [by_label["a"].rank, by_label["b"].rank] == [1.25, 1.75]
+    assert found.ranks == {"a": (1.25, 2), "b": (1.75, 1)}
     assert found.agents[0].label == "a"
 
 
@@ -53,16 +66,16 @@ def test_probability_of_improvement_is_that_of_all_pairs():
     for runs in REGRETS.values():
         below = [(x < y) + 0.5 * (x == y) for x in runs["a"] for y in runs["b"]]
         wins.append(np.mean(below))
-    assert found.improvement["a", "b"].value == pytest.approx(np.mean(wins))
-    assert found.improvement["b", "a"].value == pytest.approx(1.0 - np.mean(wins))
+    assert found.improvement["a"]["b"].value == pytest.approx(np.mean(wins))
+    assert found.improvement["b"]["a"].value == pytest.approx(1.0 - np.mean(wins))
 
 
 def test_agents_of_different_numbers_of_trials():
     runs = {"a": np.array([1.0, 4.0, 4.0]), "b": np.array([2.0, 4.0, 5.0, 6.0, 0.0])}
     below = [(x < y) + 0.5 * (x == y) for x in runs["a"] for y in runs["b"]]
     found = compare({"w": runs}, resamples=10).improvement
-    assert found["a", "b"].value == pytest.approx(np.mean(below))
-    assert found["b", "a"].value == pytest.approx(1.0 - np.mean(below))
+    assert found["a"]["b"].value == pytest.approx(np.mean(below))
+    assert found["b"]["a"].value == pytest.approx(1.0 - np.mean(below))
 
 
 def test_intervals_of_improvement_are_those_of_both_agents_trials():
@@ -71,12 +84,12 @@ def test_intervals_of_improvement_are_those_of_both_agents_trials():
     runs = {"one": np.array([1.0]), "many": np.repeat([0.0, 2.0], [below, k - below])}
     found = compare({"w": runs}, resamples=20_000).improvement
     share = stats.binom(k, below / k).ppf([0.025, 0.975]) / k
-    assert (found["many", "one"].low, found["many", "one"].high) == pytest.approx(share)
-    other = found["one", "many"]
+    assert (found["many"]["one"].low, found["many"]["one"].high) == pytest.approx(share)
+    other = found["one"]["many"]
     assert (other.low, other.high) == pytest.approx(1.0 - share[::-1])
     # Of two trials all four draws are as likely, the last twice too.
     two = compare({"w": {"a": np.array([0.0, 2.0]), "b": np.array([1.0])}}, resamples=500)
-    assert (two.improvement["a", "b"].low, two.improvement["a", "b"].high) == (0.0, 1.0)
+    assert (two.improvement["a"]["b"].low, two.improvement["a"]["b"].high) == (0.0, 1.0)
 
 
 def test_the_middle_half_of_the_scores_counts():
@@ -97,18 +110,21 @@ def test_views_before_the_last_round():
     rounds = np.array([1, 3, 6, 12])
     falling = np.array([[8.0, 4.0, 2.0, 1.0], [8.0, 4.0, 4.0, 3.0]])
     level = np.full((2, 4), 8.0)
-    found = anytime({"w": Curves(rounds, {"a": falling, "b": level})})
+    field = {
+        (k, "w"): Row(k, "w", rounds, v, np.nan, "") for k, v in (("a", falling), ("b", level))
+    }
+    found = comparison.compare(field, resamples=2)
     # Scores go from 2, the mean of a after the last round, to 8, that of b.
-    at = dict(zip(found.shares, found.scores["a"], strict=True))
+    at = dict(zip(SHARES, found.anytime["a"], strict=True))
     for share, regret in ((1 / 12, 8.0), (3 / 12, 4.0), (5 / 12, 4.0), (0.5, 3.0), (1.0, 2.0)):
         assert at[share] == pytest.approx((regret - 2.0) / 6.0)
-    assert set(found.scores["b"]) == {1.0}
+    assert set(found.anytime["b"]) == {1.0}
     goals = 8.0 * (2.0 / 8.0) ** (np.arange(1, 21) / 20)
     for index, now in enumerate(found.rounds):
         seen = [curve[sum(rounds <= now) - 1 :].max() for curve in falling]
         want = np.mean([most <= goal * (1 + 1e-12) for most in seen for goal in goals])
-        assert found.reached["a"][index] == pytest.approx(want)
-    assert found.reached["b"][-1] == 0.0
+        assert found.runtimes["a"][index] == pytest.approx(want)
+    assert found.runtimes["b"][-1] == 0.0
 
 
 def test_scores_against_a_reference():
@@ -117,14 +133,14 @@ def test_scores_against_a_reference():
         for (name, each), low in zip(REGRETS.items(), (0.0, 10.0), strict=True)
     }
     found = compare(runs, reference="top", resamples=50)
-    assert found.ends == "score 0 is the oracle, 1 is top; lower is better"
+    assert "0 for the oracle (or the best agent) and 1 for top, lower is better" in found.method
     easy, hard = REGRETS["easy"]["a"] / 20.0, (REGRETS["hard"]["a"] - 10.0) / 20.0
     agent = next(s for s in found.agents if s.label == "a")
     # Both scenarios weigh the same: each trial of "hard" stands for two.
     both = np.sort(np.concatenate([easy, hard.repeat(2)]))
     assert agent.score.value == pytest.approx(both[2:-2].mean())
     shares = [(each <= LIMITS[:, None]).mean(axis=1) for each in (easy, hard)]
-    assert np.allclose(agent.profile, np.mean(shares, axis=0))
+    assert np.allclose(found.profiles["a"][0], np.mean(shares, axis=0))
 
 
 def test_a_comparison_has_the_scores_of_a_card():
@@ -133,7 +149,7 @@ def test_a_comparison_has_the_scores_of_a_card():
     played = [agent.label for agent in of.agents if agent.problems == len(CARD)]
     regrets = {id: {a: rows[a, id].regret[:, -1] for a in played} for id in CARD}
     found = compare(regrets, resamples=2)
-    assert found.ends == "score 0 is the oracle, 1 is random; lower is better"
+    assert "0 for the oracle (or the best agent) and 1 for random, lower" in found.method
     on_card = {agent.label: agent.score.value for agent in of.agents if agent.label in played}
     assert {a.label: a.score.value for a in found.agents} == pytest.approx(on_card)
 
@@ -160,8 +176,10 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
 
 
 def test_the_same_seed_gives_the_same_intervals():
-    assert compare(REGRETS, resamples=50) == compare(REGRETS, resamples=50)
-    assert compare(REGRETS, resamples=50, seed=1) != compare(REGRETS, resamples=50)
+    once, again, other = (compare(REGRETS, resamples=50, seed=k).to_dict() for k in (0, 0, 1))
+    assert once == again
+    for name in ("agents", "improvement", "profiles"):
+        assert once[name] != other[name]
 
 
 SUITE = [
@@ -209,10 +227,10 @@ def test_nothing_is_given_twice(files):
 
 
 def test_agents_in_common_are_compared(files, tmp_path):
-    regrets = gather(files, "average_regret")
+    regrets = last(gather(files, "average_regret"))
     assert {tuple(runs) for runs in regrets.values()} == {("gp-ucb", "random")}
     copies = [shutil.copy(files[0], tmp_path / f"{i}.sqlite") for i in range(2)]
-    again = gather([files[0], *copies], "simple_regret")
+    again = last(gather([files[0], *copies], "simple_regret"))
     assert set(again) == {"test/20", "test/20 (2)", "test/20 (3)"}
 
 
@@ -220,7 +238,7 @@ def test_files_of_one_study_with_other_agents_are_joined(tmp_path):
     paths = [tmp_path / f"{name}.sqlite" for name in ("gp-ucb", "random")]
     for path in paths:
         run_study(SUITE[0].select([path.stem]), path, jobs=1, progress=False)
-    (found,) = gather(paths, "average_regret").values()
+    (found,) = last(gather(paths, "average_regret")).values()
     assert {k: len(v) for k, v in found.items()} == {"gp-ucb": 4, "random": 4}
     run_study(SUITE[0].select(["random"]), paths[1], jobs=1, seed=1, fresh=True, progress=False)
     with pytest.raises(InvalidInput, match="at least two agents that all files have, got none"):
@@ -254,10 +272,11 @@ def test_the_command(files, tmp_path):
     run = CliRunner().invoke(main, ["compare", *names, "--json", "--reference", "random"])
     plain = json.loads(run.output)
     assert {s["label"] for s in plain["agents"]} == {"gp-ucb", "random"}
-    assert len(plain["profile_scores"]) == len(plain["agents"][0]["profile"])
-    low, high = np.array(plain["agents"][0]["band"])
+    share, low, high = np.array(plain["profiles"]["gp-ucb"])
+    assert len(plain["profile_scores"]) == len(share)
     assert (low <= high).all()
-    assert plain["anytime"]["scores"].keys() == {"gp-ucb", "random"}
+    assert plain["anytime"].keys() == plain["runtimes"].keys() == {"gp-ucb", "random"}
+    assert len(plain["anytime"]["gp-ucb"]) == len(plain["shares"])
 
 
 def test_an_unknown_reference_ends_with_code_2(files):
@@ -291,7 +310,7 @@ def test_agents_are_tested_trial_by_trial():
     found = compare({"w": runs}, baseline="b", resamples=10)
     assert {(t.a, t.b) for t in found.tests} == {("b", "a"), ("b", "c")}
     assert "lower regret than 0 of 2 agents and higher than 2, paired over 30 trials" in (
-        found.sentence("b")
+        found.sentence
     )
 
 
@@ -317,14 +336,15 @@ def kept_of(path, folder):
 def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files, tmp_path):
     kept = kept_of(files[0], tmp_path)
     monkeypatch.setattr(evidence, "load", lambda id: kept if id == "test/20" else None)
-    alone = gather(["reference:test/20"], "average_regret")
-    both = gather([files[0], "reference:test/20"], "average_regret")
+    alone = last(gather(["reference:test/20"], "average_regret"))
+    field = gather([files[0], "reference:test/20"], "average_regret")
+    both = last(field)
     assert list(both) == list(alone) == ["test/20"]
     for label, runs in both["test/20"].items():
         np.testing.assert_array_equal(runs, alone["test/20"][label])
-    curves = gather_curves([files[0], "reference:test/20"], "average_regret")["test/20"]
-    np.testing.assert_array_equal(curves.rounds, kept.rounds)
-    np.testing.assert_array_equal(curves.of["ei"], kept.curve(0, "ei", "average_regret"))
+    row = field["ei", "test/20"]
+    np.testing.assert_array_equal(row.rounds, kept.rounds)
+    np.testing.assert_array_equal(row.regret, kept.curve(0, "ei", "average_regret"))
     monkeypatch.setattr(references, "load", lambda id: {"seed": 7, "horizon": 15})
     with pytest.raises(InvalidInput, match=r"has seed 0, and the reference results .* have 7"):
         gather([files[0], "reference:test/20"], "average_regret")
@@ -351,7 +371,7 @@ def test_trials_of_one_unit_count_once(monkeypatch, files, tmp_path):
     units = np.array([5, 9, 5, 9])
     monkeypatch.setattr(evidence, "load", lambda id: replace(kept, units={0: units}))
     for paths in (["reference:test/20"], [files[0], "reference:test/20"]):
-        for label, found in gather(paths, "average_regret")["test/20"].items():
+        for label, found in last(gather(paths, "average_regret"))["test/20"].items():
             values = kept.curve(0, label, "average_regret")[:, -1]
             np.testing.assert_allclose(found, [values[[0, 2]].mean(), values[[1, 3]].mean()])
 
@@ -359,7 +379,7 @@ def test_trials_of_one_unit_count_once(monkeypatch, files, tmp_path):
 def test_the_table_for_a_paper(files):
     run = CliRunner().invoke(main, ["compare", *map(str, files), "--latex", "--baseline", "gp-ucb"])
     assert run.output.count(r"\\") == 3
-    for word in (r"\toprule", "gp-ucb &", "2 scenarios", "8 paired trials", r"\end{table}"):
+    for word in (r"\toprule", "gp-ucb &", "2 problems", "paired over 8 trials", r"\end{table}"):
         assert word in run.output
 
 

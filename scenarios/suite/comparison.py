@@ -1,0 +1,316 @@
+"""The comparison of agents over the scenarios of results files, each point of a grid a problem.
+
+It has the scores of a card (`suite.card`), and for every pair of agents a test over paired trials
+and the probability that one has less regret than the other on a random problem.
+
+Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical
+Precipice"; the probability of improvement is their eq. in Section 4.3.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+import gpbandits_env
+from gpbandits_env.arrays import Array, IntArray, Plain, Settings, listed
+from gpbandits_env.errors import InvalidInput, StoreError, one_of
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.declare import first_difference
+from gpbandits_env.scenarios.metrics import metric_named
+from gpbandits_env.scenarios.results import evidence, references
+from gpbandits_env.scenarios.results.curves import curves_of
+from gpbandits_env.scenarios.results.evidence import by_unit, rounds_kept
+from gpbandits_env.scenarios.results.report import mean_ranks
+from gpbandits_env.scenarios.results.statistics import (
+    ORACLE,
+    RANDOM,
+    RESAMPLES,
+    Interval,
+    Scale,
+    interquartile_mean,
+    interval,
+)
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import IDENTITY
+from gpbandits_env.scenarios.suite.card import (
+    SHARES,
+    Card,
+    assembled,
+    by_agent,
+    means_of,
+    standings,
+)
+from gpbandits_env.scenarios.suite.rows import Field, Row
+
+# Agent -> trial -> (k,) regret at the kept rounds.
+Runs = dict[str, dict[int, Array]]
+
+# Before the id of a scenario: the kept values of its reference results, instead of a results file.
+REFERENCE = "reference:"
+
+
+def gather(paths: Sequence[str | Path], metric: str, agents: Sequence[str] | None = None) -> Field:
+    """The regret at some rounds of every finished trial of several results files.
+
+    Each cell of a grid is a problem, in which the trials count that all compared agents have run.
+    Files of one study with other agents are joined. Without ``agents``, those that all files have
+    are compared. A path "reference:SCENARIO" stands for the kept values of a scenario's reference
+    results: their agents join those of a results file of the same scenario, so that rivals need not
+    be run again. Where its trials fall into independent units, such as days, the means of units
+    count, not trials.
+    """
+    metric_named(metric)
+    files = [Path(path).resolve() for path in listed(paths, "paths")]
+    for what, given in (("file", files), ("agent", agents or [])):
+        twice = [item for i, item in enumerate(given) if item in given[:i]]
+        if twice:
+            raise InvalidInput(f"the {what} {twice[0]} is given twice")
+    found: dict[str, tuple[IntArray, Runs]] = {}
+    studies: dict[str, Plain] = {}
+    units: dict[str, IntArray] = {}
+    # Results files first, so that the agents of a reference join theirs.
+    for path in sorted(map(str, paths), key=lambda path: path.startswith(REFERENCE)):
+        if path.startswith(REFERENCE):
+            for name, rounds, runs, of in _kept(path.removeprefix(REFERENCE), metric):
+                own = (rounds, runs)
+                found[name] = _joined(found[name], own) if name in found else own
+                units |= {} if of is None else {name: of}
+        else:
+            for name, rounds, runs, study in _stored(path, metric, paths):
+                if studies.get(name) == study and not found[name][1].keys() & runs.keys():
+                    found[name][1].update(runs)
+                else:
+                    studies[key := _fresh(name, found)] = study
+                    found[key] = rounds, runs
+    if not found:
+        raise StoreError("the files contain no finished trial yet; 'gpbandits run' resumes them")
+    return _in_common(found, units, agents)
+
+
+def agents_of(paths: Sequence[str | Path]) -> dict[str, str]:
+    """Label -> agent of several results files; the first file with a label decides."""
+    found: dict[str, str] = {}
+    for path in paths:
+        if str(path).startswith(REFERENCE):
+            entries = registry.get(str(path).removeprefix(REFERENCE)).select(["all"]).agents
+            found = {entry.label: entry.agent for entry in entries} | found
+            continue
+        with Store.open(path) as store:
+            found = {k: entry["agent"] for k, entry in store.scenario["agents"].items()} | found
+    return found
+
+
+def _name(id: str, params: Settings) -> str:
+    return " ".join([id, *(f"{k}={v}" for k, v in params.items())])
+
+
+def _stored(
+    path: str, metric: str, paths: Sequence[str | Path]
+) -> Iterator[tuple[str, IntArray, Runs, Plain]]:
+    """The values of each cell of a results file that has any, their rounds, and the study."""
+    with Store.open(path) as store:
+        _check_joins(path, store.scenario, map(str, paths))
+        rounds = rounds_kept(store.scenario["horizon"], 0)
+        study = {key: store.scenario.get(key) for key in IDENTITY}
+        for cell, params in enumerate(store.scenario["points"]):
+            runs = {}
+            for label in store.labels(cell):
+                curves = curves_of(store, cell, label, metric)[:, rounds - 1]
+                runs[label] = dict(zip(store.trials(cell, label), curves, strict=True))
+            if runs:
+                yield _name(store.scenario["id"], params), rounds, runs, study
+
+
+def _kept(id: str, metric: str) -> Iterator[tuple[str, IntArray, Runs, IntArray | None]]:
+    """The kept values of each cell of a scenario, their rounds, and the units of the trials."""
+    kept = evidence.load(id)
+    if kept is None:
+        raise InvalidInput(
+            f"no values of the trials of {id!r} are kept: run the scenario, or for a problem of a "
+            "suite 'gpbandits suite run', whose card compares an agent with the archive"
+        )
+    for cell, params in enumerate(kept.points):
+        of = {label: kept.curve(cell, label, metric) for label in kept.labels(cell)}
+        runs = {k: dict(enumerate(v)) for k, v in of.items()}
+        yield _name(id, params), kept.rounds, runs, kept.units.get(cell)
+
+
+def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
+    """Refuse results that would stand beside a reference of other functions or rounds."""
+    id = scenario["id"]
+    if REFERENCE + id in paths and (kept := references.load(id)):
+        declared = registry.scenarios()[id].to_dict() if id in registry.scenarios() else {}
+        # Another grid has other cells, which do not join those of the reference.
+        same = {k: declared[k] for k in IDENTITY if k in declared and k != "points"}
+        for what, value in (same | {k: kept[k] for k in ("seed", "horizon")}).items():
+            if scenario.get(what) != value:
+                name, own, other = first_difference(what, scenario.get(what), value)
+                raise InvalidInput(
+                    f"{path} has {name} {own}, and the reference results of {id} have {other}: "
+                    "run it with the same"
+                )
+
+
+def _joined(own: tuple[IntArray, Runs], kept: tuple[IntArray, Runs]) -> tuple[IntArray, Runs]:
+    """Own and kept runs at the rounds that both have; own runs replace those of their labels."""
+    rounds = np.intersect1d(own[0], kept[0])
+    cut = [
+        {
+            # Kept values are rounded: an agent must be level with itself.
+            label: {i: evidence.rounded(v[np.isin(at, rounds)]) for i, v in of.items()}
+            for label, of in runs.items()
+        }
+        for at, runs in (kept, own)
+    ]
+    return rounds, cut[0] | cut[1]
+
+
+def _fresh(name: str, taken: Settings) -> str:
+    count = sum(other == name or other.startswith(f"{name} (") for other in taken)
+    return f"{name} ({count + 1})" if count else name
+
+
+def _in_common(
+    found: Mapping[str, tuple[IntArray, Runs]],
+    units: Mapping[str, IntArray],
+    agents: Sequence[str] | None,
+) -> Field:
+    """The rows of the agents that all have, in the trials that all have run, or their units."""
+    every = dict.fromkeys(label for _, runs in found.values() for label in runs)
+    for label in agents or ():
+        one_of(label, every, "agent in these files")
+    common = [k for k in agents or every if all(k in runs for _, runs in found.values())]
+    if len(common) < 2:
+        raise InvalidInput(
+            f"a comparison needs at least two agents that all files have, got {common or 'none'}; "
+            f"the files have {', '.join(every)}"
+        )
+    rows = {}
+    for name, (rounds, runs) in found.items():
+        shared = sorted(set.intersection(*(set(runs[label]) for label in common)))
+        if name in units:  # other trials are of days that are not known
+            shared = [trial for trial in shared if trial < len(units[name])]
+        if not shared:
+            raise StoreError(f"no trial of {name} was run by all of {', '.join(common)}")
+        for label in common:
+            curves = np.array([runs[label][trial] for trial in shared])
+            if name in units:
+                curves = by_unit(curves, units[name][shared])
+            rows[label, name] = Row(label, name, rounds, curves, np.nan, "")
+    return rows
+
+
+def compare(
+    field: Field,
+    reference: str | None = None,
+    baseline: str | None = None,
+    *,
+    title: str = "regret",
+    ends: Field | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Card:
+    """Compare agents over problems.
+
+    Cost: O(resamples x runs) per pair of agents.
+
+    Args:
+        field: rows from `gather`, with the same agents on each problem.
+        reference: the agent whose mean regret has score 1; None for random if it was run, or else
+            the worst of each problem, as where random is no worse than the best agent.
+        baseline: an agent that is tested against each other one; None tests every pair, which
+            needs smaller p-values.
+        title: what the regret is.
+        ends: rows whose regret after the last round the table of means has; by default the same.
+        resamples: the number of bootstrap samples.
+        seed: the seed of the bootstrap.
+    Raises:
+        UnknownName: the reference or the baseline is not among the agents.
+        InvalidInput: the reference has no more regret than the best agent on one of the problems.
+    """
+    by, means, rng = by_agent(field), means_of(field), np.random.default_rng(seed)
+    for given in filter(None, (reference, baseline)):
+        one_of(given, by, "agent in these files")
+    scales = {id: _scale(of, reference, id) for id, of in means.items()}
+    one = reference or (RANDOM if RANDOM in by else "")
+    rivals = [label for label in by if label != ORACLE]
+    pairs = [(baseline, other) for other in rivals if other != baseline] if baseline else None
+    table = np.array([[of[label] for of in means.values()] for label in rivals])
+    wins = (table == table.min(axis=0)).sum(axis=1)
+    ranks = zip(mean_ranks(table).tolist(), wins.tolist(), strict=True)
+    improvement: dict[str, dict[str, Interval]] = {label: {} for label in by}
+    for a, b in combinations(by, 2):
+        both = [rows[id].regret[:, -1] for id in means for rows in (by[a], by[b])]
+        found = improvement[a][b] = interval(_improvement, both, rng, resamples)
+        improvement[b][a] = Interval(1 - found.value, 1 - found.high, 1 - found.low)
+    made = assembled(
+        field,
+        scales,
+        baseline or "",
+        pairs or [*combinations(rivals, 2)],
+        list(by),
+        rng,
+        resamples,
+        agents=standings(field, scales=scales, resamples=resamples, seed=seed),
+        suite=title,
+        version=gpbandits_env.__version__,
+        tags={},
+        notes=(),
+        one=one,
+        means={
+            id: {label: (mean, by[label][id].trials) for label, mean in of.items()}
+            for id, of in means_of(ends or field).items()
+        },
+        ranks=dict(zip(rivals, ranks, strict=True)),
+        improvement=improvement,
+        anytime={label: _anytime(rows, scales) for label, rows in by.items()},
+    )
+    return replace(made, notes=tuple(_notes(made)))
+
+
+def _notes(made: Card) -> Iterable[str]:
+    if min(trials for of in made.means.values() for _, trials in of.values()) == 1:
+        yield "one trial has no spread: its uncertainty is missing from the intervals"
+    if not made.one and not any(test.better for test in made.tests):
+        ends = "scores are on a scale from the best to the worst agent"
+        yield f"{ends}, and no agent differs from another: they say little"
+    if made.one and (worst := [id for id, scale in made.scales.items() if not scale.random]):
+        no = f"score 1 is the worst agent where {made.one} is no worse than the best one"
+        yield f"{no}: {', '.join(worst)}"
+
+
+def _anytime(rows: Mapping[str, Row], scales: Mapping[str, Scale]) -> Array:
+    """The interquartile mean of an agent's scores after each share of the horizon."""
+    found = []
+    for id, row in rows.items():
+        at = np.searchsorted(row.rounds, SHARES * row.rounds[-1] + 1e-9, side="right") - 1
+        # (shares, trials), as many samples as there are shares.
+        found.append(scales[id].scores(row.regret[:, np.maximum(at, 0)].T))
+    return interquartile_mean(found)
+
+
+def _scale(means: Mapping[str, float], reference: str | None, problem: str) -> Scale:
+    """The scale of a problem; score 1 is the worst agent if random is no worse than the best."""
+    found = Scale.of(means, reference or RANDOM)
+    if reference is not None and not found.usable:
+        raise InvalidInput(
+            f"the regret of {reference} in {problem} is not above that of the best agent, so it "
+            "cannot be score 1: choose another reference, or leave the problem out"
+        )
+    return found if found.usable else Scale.of(means, "")
+
+
+def _improvement(runs: Sequence[Array]) -> Array:
+    """P(a < b), the mean over problems of the Mann-Whitney statistic: a's, b's, a's, b's, ..."""
+    return np.mean([_below(a, b) for a, b in zip(runs[::2], runs[1::2], strict=True)], axis=0)
+
+
+def _below(a: Array, b: Array) -> Array:
+    """The share of pairs with a < b, ties counting half: (S, n) and (S, k) -> (S,)."""
+    ranks = stats.rankdata(np.concatenate([b, a], axis=1), axis=1)
+    k, n = b.shape[1], a.shape[1]
+    return (ranks[:, :k].sum(axis=1) - k * (k + 1) / 2) / (n * k)
