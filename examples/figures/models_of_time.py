@@ -113,7 +113,7 @@ def draw_beliefs(target: Path) -> None:
         axis.plot(rounds[seen], truth[seen], "k.", label="observed")
         axis.set_title(title, fontsize=10)
         axis.set_xlabel("round")
-    axes[0].legend(fontsize=9, loc="lower left")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     save(figure, target)
     plt.close(figure)
 

@@ -124,7 +124,8 @@ def _table(cell: dict[str, Any], metrics: list[str], notes: dict[str, str]) -> s
         for label, of in cell["agents"].items()
     ]
     head = ["agent", *(KNOWN[name].title for name in known), "setting"]
-    return markdown(head, rows, right=range(1, len(known) + 1))
+    table = markdown(head, rows, right=range(1, len(known) + 1))
+    return f'<div class="wide" markdown>\n\n{table}\n\n</div>'
 
 
 # -- A page for each scenario, in the site only ---------------------------------------------------
