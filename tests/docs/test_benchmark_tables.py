@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import runpy
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +74,21 @@ def test_the_table_of_constraints_is_that_of_the_file():
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert len(rows) == 6
     assert [row for row in rows if row not in page] == []
+
+
+def test_the_tables_of_confined_searches_are_what_the_benchmark_prints(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["confined.py"])
+    runpy.run_path(str(ROOT / "benchmarks" / "confined.py"), run_name="__main__")
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    rows = {}
+    for name, *means in re.findall(
+        r"^(\S+) +D = .*?(\S+) \(.*?(\S+) \(", capsys.readouterr().out, re.M
+    ):
+        for way, mean in enumerate(means):
+            rows.setdefault((name, way), []).append(mean)
+    tables = [f"| {' | '.join(found)} |" for found in rows.values()]
+    assert len(tables) == 6
+    assert [table for table in tables if table not in page] == []
 
 
 def test_the_tables_of_wdbo_are_those_of_the_file():
