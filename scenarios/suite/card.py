@@ -8,9 +8,10 @@ face the same environment instances, by signed ranks within each problem
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from gpbandits_env.display import Displayed, counted, html_table
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.reporting.tables import aligned
+from gpbandits_env.scenarios.results.report import mean_ranks
 from gpbandits_env.scenarios.results.statistics import (
     LIMITS,
     ORACLE,
@@ -67,17 +69,6 @@ class Standing:
     tags: dict[str, float]
 
 
-@dataclass(frozen=True)
-class Placed:
-    """The newcomer on one problem: its mean score, its place among the agents, and the best one."""
-
-    problem: str
-    score: float
-    place: int
-    agents: int
-    best: str
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Card(Displayed):
     """How an agent compares with all others, or how all agents of some results files compare.
@@ -88,7 +79,6 @@ class Card(Displayed):
         newcomer: the agent; "" if no agent is compared with all others, but each with each.
         agents: every agent with rows on its problems, by their scores on these, the best first.
         tests: the newcomer against each rival, on the problems that both play; or every pair.
-        problems: the newcomer on each of its problems.
         tags: tag -> the newcomer's score on its problems, and their number.
         ranking: critical differences over problems that all its agents play; None for too few.
         profiles: (3, LIMITS) the share of trials of each agent in ``shown`` at or below each score,
@@ -97,10 +87,9 @@ class Card(Displayed):
         runtimes: the share of problem x trial x target that these reach in so many rounds.
         notes: what is absent, and what scores mean where something is absent.
         scales: problem -> the regret of score 0 and of score 1.
+        means: problem -> agent -> its mean regret after the last round.
         failed: which trials of the newcomer raised errors; a part of its sentence.
         one: the agent of score 1; "" for the worst of each problem.
-        means: problem -> agent -> its mean regret and number of trials, in a comparison.
-        ranks: agent -> its mean rank by mean regret, and on how many problems none has less.
         improvement: a -> b -> the probability that a's regret is below b's, ties counting half.
         anytime: agent -> the interquartile mean of its scores after each share in `SHARES`.
     """
@@ -110,7 +99,6 @@ class Card(Displayed):
     newcomer: str
     agents: tuple[Standing, ...]
     tests: tuple[Tested, ...]
-    problems: tuple[Placed, ...]
     tags: dict[str, tuple[Interval, int]]
     ranking: Ranking | None
     profiles: dict[str, Array]
@@ -118,10 +106,9 @@ class Card(Displayed):
     runtimes: dict[str, Array]
     notes: tuple[str, ...]
     scales: dict[str, Scale]
+    means: dict[str, dict[str, float]]
     failed: str = ""
     one: str = RANDOM
-    means: Mapping[str, Mapping[str, tuple[float, int]]] = field(default_factory=dict)
-    ranks: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     improvement: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
     anytime: Mapping[str, Array] = field(default_factory=dict)
 
@@ -176,10 +163,13 @@ class Card(Displayed):
         """The table of all agents, the best score first."""
         labels, of = [a.label for a in self.agents], {test.b: test for test in self.tests}
         columns = {"agent": labels, "problems": [str(a.problems) for a in self.agents]}
-        if self.ranks:
-            rank, wins = zip(*(self.ranks.get(k, (np.nan, "")) for k in labels), strict=True)
-            columns["mean rank"] = [f"{r:.2f}".replace("nan", "") for r in rank]
-            columns["wins"] = list(map(str, wins))
+        if self.improvement:  # all agents play all problems
+            rivals = [k for k in labels if k != ORACLE]
+            table = np.array([[of[k] for of in self.means.values()] for k in rivals])
+            ranks = dict(zip(rivals, mean_ranks(table).tolist(), strict=True))
+            wins = dict(zip(rivals, (table == table.min(axis=0)).sum(axis=1), strict=True))
+            columns["mean rank"] = [f"{ranks[k]:.2f}" if k in ranks else "" for k in labels]
+            columns["wins"] = [str(wins.get(k, "")) for k in labels]
         columns["score"] = [str(a.score) for a in self.agents]
         if self.newcomer:
             said = {self.newcomer: "higher", "": "no difference"}
@@ -199,47 +189,43 @@ class Card(Displayed):
     def tables(self) -> dict[str, Table]:
         """The tables by their titles, without those that have no rows."""
         labels = [a.label for a in self.agents]
-        beats = [
-            [a, *(f"{of[b].value:.2f}" if b in of else "" for b in labels)]
-            for a, of in ((label, self.improvement.get(label, {})) for label in labels)
-        ]
-        pairs = [
-            [f"{t.a} - {t.b}", *_said(t), t.better or "-", str(t.trials)]
-            for t in self.tests
-            if not self.newcomer
-        ]
+        tags = [[tag, str(count), str(score)] for tag, (score, count) in self.tags.items()]
         found: dict[str, Table] = {
             "agents": self.standings(),
-            "tags": (
-                ["tag", "problems", "score"],
-                [[tag, str(count), str(score)] for tag, (score, count) in self.tags.items()],
-            ),
-            "problems": (
-                ["problem", "mean score", "place", "best agent"],
-                [
-                    [
-                        p.problem,
-                        f"{round(p.score, 3) + 0.0:.3f}",
-                        f"{p.place} of {p.agents}",
-                        p.best,
-                    ]
-                    for p in self.problems
-                ],
-            ),
-            f"mean {self.suite}": (
-                ["problem", *labels],
-                [[id, *(f"{of[k][0]:.4g}" for k in labels)] for id, of in self.means.items()],
-            ),
-            "probability that the agent of the row beats the agent of the column": (
-                ["", *labels],
-                beats if self.improvement else [],
-            ),
-            "lower regret by paired trials": (
-                ["pair", "effect", "p (Holm)", "lower at 5%", "paired trials"],
-                pairs,
-            ),
+            "tags": (["tag", "problems", "score"], tags),
         }
+        if self.newcomer:
+            head = ["problem", "mean score", "place", "best agent"]
+            found["problems"] = head, [*self._placed()]
+        else:
+            head = ["pair", "effect", "p (Holm)", "lower at 5%", "paired trials"]
+            found["lower regret by paired trials"] = (
+                head,
+                [[f"{t.a} - {t.b}", *_said(t), t.better or "-", str(t.trials)] for t in self.tests],
+            )
+        if self.improvement:
+            found[f"mean {self.suite}"] = (
+                ["problem", *labels],
+                [[id, *(f"{of[k]:.4g}" for k in labels)] for id, of in self.means.items()],
+            )
+            found["probability that the agent of the row beats the agent of the column"] = (
+                ["", *labels],
+                [
+                    [a, *(f"{of[b].value:.2f}" if b in of else "" for b in labels)]
+                    for a, of in ((a, self.improvement[a]) for a in labels)
+                ],
+            )
         return {title: table for title, table in found.items() if table[1]}
+
+    def _placed(self) -> Iterator[list[str]]:
+        """The newcomer on each of its problems: its mean score, its place, and the best agent."""
+        for id, scale in self.scales.items():
+            means = {k: mean for k, mean in self.means[id].items() if k != ORACLE}
+            mine = self.means[id][self.newcomer]
+            score = float(scale.scores(np.array(mine)))
+            place = 1 + sum(mean < mine for mean in means.values())
+            best = min(means, key=lambda k: (means[k], k))
+            yield [id, f"{round(score, 3) + 0.0:.3f}", f"{place} of {len(means)}", best]
 
     def __str__(self) -> str:
         """The card for a terminal."""
@@ -266,22 +252,24 @@ def _said(test: Tested) -> list[str]:
 
 def card(
     field: Field,
-    newcomer: str,
+    newcomer: str = "",
     tags: Mapping[str, Sequence[str]] | None = None,
     *,
+    scales: Mapping[str, Scale] | None = None,
     notes: Sequence[str] = (),
     failed: str = "",
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Card:
-    """Compare an agent with all others of a field.
+    """Compare an agent with all others of a field, or each agent with each.
 
     Cost: two seconds for 40 agents on 25 problems.
 
     Args:
         field: the rows of all agents, the newcomer's among them.
-        newcomer: its label.
+        newcomer: its label; "" to test every pair of agents.
         tags: problem -> its tags.
+        scales: those of a comparison, whose pictures show all agents; by default `scales_of`.
         notes: what else the card has to say.
         failed: which trials of the newcomer raised errors.
         resamples: the number of bootstrap samples.
@@ -290,62 +278,41 @@ def card(
         UnknownName: the field has no row of the newcomer.
         InvalidInput: rows of one problem are of different problems or horizons.
     """
-    by = by_agent(field)
-    one_of(newcomer, by, "agent with rows")
-    own = by[newcomer]
+    by, all_shown, rng = by_agent(field), scales is not None, np.random.default_rng(seed)
+    if newcomer or not by:
+        one_of(newcomer, by, "agent with rows")
+    own = by[newcomer] if newcomer else {id: row for (_, id), row in field.items()}
     _check(by, own)
     shared = {key: row for key, row in field.items() if key[1] in own}
-    scales, rng = scales_of(shared, newcomer), np.random.default_rng(seed)
-    agents = standings(shared, tags, newcomer, resamples=resamples, seed=seed)
-    mine, on_tag = scores_of(own, scales), dict[str, list[Array]]()
+    scales = scales_of(shared, newcomer) if scales is None else scales
+    agents = standings(shared, tags, scales=scales, resamples=resamples, seed=seed)
+    rivals = [a.label for a in agents if a.label not in (newcomer, ORACLE)]
+    pairs = [(newcomer, rival) for rival in rivals] if newcomer else combinations(rivals, 2)
+    scored = {k: scores for k, rows in by.items() if (scores := scores_of(rows, scales))}
+    shown = list(scored) if all_shown else _shown(agents, newcomer) if scales else []
+    mine, on_tag = scored.get(newcomer, {}), dict[str, list[Array]]()
     for id, tag in ((id, tag) for id, of in (tags or {}).items() for tag in of if id in mine):
         on_tag.setdefault(tag, []).append(mine[id])
-    made = assembled(
-        shared,
-        scales,
+    rounds = np.unique(np.geomspace(1, max(row.rounds[-1] for row in own.values()), 120).round())
+    rank = _ranked(scored, [id for id in own if id in scales])
+    return Card(
+        ", ".join(dict.fromkeys(id.rpartition("/")[0] for id in own)),
+        ", ".join(sorted({row.version for row in field.values()} - {""})),
         newcomer,
-        [(newcomer, a.label) for a in agents if a.label not in (newcomer, ORACLE)],
-        _shown(agents, newcomer) if scales else [],
-        rng,
-        resamples,
-        agents=agents,
-        suite=", ".join(dict.fromkeys(id.rpartition("/")[0] for id in own)),
-        version=", ".join(sorted({row.version for row in field.values()} - {""})),
-        notes=(),
-        failed=failed,
-        tags={
+        agents,
+        tested([(a, b, [*differences(by[a], by[b]).values()]) for a, b in pairs]),
+        {
             tag: (interval(interquartile_mean, found, rng, resamples), len(found))
             for tag, found in on_tag.items()
         },
-    )
-    return replace(made, notes=(*notes, *_notes(by, newcomer, scales, made.ranking)))
-
-
-def assembled(
-    field: Field,
-    scales: Mapping[str, Scale],
-    newcomer: str,
-    pairs: Iterable[tuple[str, str]],
-    shown: Sequence[str],
-    rng: np.random.Generator,
-    resamples: int,
-    **others: Any,
-) -> Card:
-    """A card with the tests of some pairs of agents and the profiles of ``shown``."""
-    by = by_agent(field)
-    scored = {k: scores for k, rows in by.items() if (scores := scores_of(rows, scales))}
-    last = max(row.rounds[-1] for row in field.values())
-    rounds = np.unique(np.geomspace(1, last, 120).round())
-    return Card(
-        newcomer=newcomer,
-        tests=tested([(a, b, [*differences(by[a], by[b]).values()]) for a, b in pairs]),
-        problems=tuple(_placed(scored, newcomer)),
-        ranking=_ranked(scored, newcomer or next(iter(by))),
-        profiles={k: share_below([*scored[k].values()], LIMITS, rng, resamples) for k in shown},
-        rounds=rounds,
-        runtimes={k: runtime(by[k], scales, rounds) for k in shown},
-        scales=dict(scales),
-        **others,
+        rank,
+        {k: share_below([*scored[k].values()], LIMITS, rng, resamples) for k in shown},
+        rounds,
+        {k: runtime(by[k], scales, rounds) for k in shown},
+        (*notes, *_notes(by, newcomer, scales, rank)) if newcomer else (),
+        dict(scales),
+        means_of(shared),
+        failed,
     )
 
 
@@ -390,7 +357,7 @@ def scales_of(field: Field, newcomer: str | None = None) -> dict[str, Scale]:
 
 
 def means_of(field: Field) -> dict[str, dict[str, float]]:
-    """Problem -> agent -> the mean regret after the last round."""
+    """Problem -> agent -> its mean regret after the last round."""
     found: dict[str, dict[str, float]] = {}
     for (agent, problem), row in field.items():
         found.setdefault(problem, {})[agent] = float(row.regret[:, -1].mean())
@@ -476,22 +443,10 @@ def differences(own: Mapping[str, Row], other: Mapping[str, Row]) -> dict[str, A
     return found
 
 
-def _placed(scored: Mapping[str, Mapping[str, Array]], newcomer: str) -> Iterable[Placed]:
-    for id, own in scored.get(newcomer, {}).items():
-        means = {
-            label: float(found[id].mean())
-            for label, found in scored.items()
-            if id in found and label != ORACLE
-        }
-        mine = float(own.mean())
-        place = 1 + sum(mean < mine for mean in means.values())
-        yield Placed(id, mine, place, len(means), min(means, key=lambda k: (means[k], k)))
-
-
-def _ranked(scored: Mapping[str, Mapping[str, Array]], newcomer: str) -> Ranking | None:
+def _ranked(scored: Mapping[str, Mapping[str, Array]], ids: Sequence[str]) -> Ranking | None:
     """Critical differences on as many problems, among as many agents, as have all rows."""
     agents = [label for label in scored if label != ORACLE]
-    players = {id: {a for a in agents if id in scored[a]} for id in scored.get(newcomer, {})}
+    players = {id: {a for a in agents if id in scored[a]} for id in ids}
     order = sorted(players, key=lambda id: (-len(players[id]), id))
     best: tuple[list[str], list[str]] = [], []
     for count in range(1, len(order) + 1):

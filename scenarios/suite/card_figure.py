@@ -159,7 +159,7 @@ def _radar(axes: Any, card: Card, styles: Styles) -> None:
 
 def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
     """Draw the score against the time per round of every agent."""
-    least = MOST * len(card.problems)
+    least = MOST * len(card.scales)
     placed = [a for a in card.agents if a.problems >= least and a.label != ORACLE]
     others = [a for a in placed if a.label not in styles]
     axes.plot([a.seconds for a in others], [a.score.value for a in others], ".", color=GREY)

@@ -24,9 +24,7 @@ from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.evidence import by_unit, rounds_kept
-from gpbandits_env.scenarios.results.report import mean_ranks
 from gpbandits_env.scenarios.results.statistics import (
-    ORACLE,
     RANDOM,
     RESAMPLES,
     Interval,
@@ -39,10 +37,9 @@ from gpbandits_env.scenarios.scenario import IDENTITY
 from gpbandits_env.scenarios.suite.card import (
     SHARES,
     Card,
-    assembled,
     by_agent,
+    card,
     means_of,
-    standings,
 )
 from gpbandits_env.scenarios.suite.rows import Field, Row
 
@@ -235,52 +232,33 @@ def compare(
     by, means, rng = by_agent(field), means_of(field), np.random.default_rng(seed)
     for given in filter(None, (reference, baseline)):
         one_of(given, by, "agent in these files")
-    scales = {id: _scale(of, reference, id) for id, of in means.items()}
     one = reference or (RANDOM if RANDOM in by else "")
-    rivals = [label for label in by if label != ORACLE]
-    pairs = [(baseline, other) for other in rivals if other != baseline] if baseline else None
-    table = np.array([[of[label] for of in means.values()] for label in rivals])
-    wins = (table == table.min(axis=0)).sum(axis=1)
-    ranks = zip(mean_ranks(table).tolist(), wins.tolist(), strict=True)
+    scales = {id: _scale(of, reference, id) for id, of in means.items()}
+    made = card(field, baseline or "", scales=scales, resamples=resamples, seed=seed)
     improvement: dict[str, dict[str, Interval]] = {label: {} for label in by}
     for a, b in combinations(by, 2):
         both = [rows[id].regret[:, -1] for id in means for rows in (by[a], by[b])]
         found = improvement[a][b] = interval(_improvement, both, rng, resamples)
         improvement[b][a] = Interval(1 - found.value, 1 - found.high, 1 - found.low)
-    made = assembled(
-        field,
-        scales,
-        baseline or "",
-        pairs or [*combinations(rivals, 2)],
-        list(by),
-        rng,
-        resamples,
-        agents=standings(field, scales=scales, resamples=resamples, seed=seed),
+    notes = []
+    if any(row.trials == 1 for row in field.values()):
+        notes.append("one trial has no spread: its uncertainty is missing from the intervals")
+    if not one and not any(test.better for test in made.tests):
+        low = "scores are on a scale from the best to the worst agent"
+        notes.append(f"{low}, and no agent differs from another: they say little")
+    if one and (worst := [id for id, scale in scales.items() if not scale.random]):
+        no = f"score 1 is the worst agent where {one} is no worse than the best one"
+        notes.append(f"{no}: {', '.join(worst)}")
+    return replace(
+        made,
         suite=title,
         version=gpbandits_env.__version__,
-        tags={},
-        notes=(),
+        notes=tuple(notes),
         one=one,
-        means={
-            id: {label: (mean, by[label][id].trials) for label, mean in of.items()}
-            for id, of in means_of(ends or field).items()
-        },
-        ranks=dict(zip(rivals, ranks, strict=True)),
+        means=means_of(ends or field),
         improvement=improvement,
         anytime={label: _anytime(rows, scales) for label, rows in by.items()},
     )
-    return replace(made, notes=tuple(_notes(made)))
-
-
-def _notes(made: Card) -> Iterable[str]:
-    if min(trials for of in made.means.values() for _, trials in of.values()) == 1:
-        yield "one trial has no spread: its uncertainty is missing from the intervals"
-    if not made.one and not any(test.better for test in made.tests):
-        ends = "scores are on a scale from the best to the worst agent"
-        yield f"{ends}, and no agent differs from another: they say little"
-    if made.one and (worst := [id for id, scale in made.scales.items() if not scale.random]):
-        no = f"score 1 is the worst agent where {made.one} is no worse than the best one"
-        yield f"{no}: {', '.join(worst)}"
 
 
 def _anytime(rows: Mapping[str, Row], scales: Mapping[str, Scale]) -> Array:

@@ -136,7 +136,7 @@ def test_an_agent_against_itself_is_no_difference(field):
 def test_a_field_of_one_agent_or_one_problem():
     alone = card(made({"mine": 0.5}), "mine", TAGS, resamples=20)
     assert alone.sentence == "there is no agent to compare mine with."
-    assert (alone.problems, alone.ranking, alone.tests) == ((), None, ())
+    assert (alone.scales, alone.ranking, alone.tests) == ({}, None, ())
     assert any("have no scores" in note for note in alone.notes)
     assert "nan" not in str(alone)
     one = card(made(LEVELS, ["made/box"]), "mine", TAGS, resamples=20)
@@ -167,7 +167,7 @@ def test_absent_rows_are_stated():
     assert "of 4 agents" in found.sentence
     assert "paired over 10 to 40 trials" in found.sentence
     assert set(found.ranking.problems) == {"made/hard", "made/box"}
-    assert [p.problem for p in found.problems] == ["made/hard", "made/box"]
+    assert [row[0] for row in found.tables()["problems"][1]] == ["made/hard", "made/box"]
 
 
 def test_trials_are_paired_by_their_number():
