@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from gpbandits_env.display import aligned
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Claim, Paper, paper
 from gpbandits_env.scenarios.claims.judge import VERDICTS, Loader, Verdict, judge, robust
-from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.store import Store
 

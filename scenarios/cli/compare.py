@@ -13,7 +13,6 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.style import write
-from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.report import Report, report
 from gpbandits_env.scenarios.results.store import Store
@@ -138,5 +137,5 @@ def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | No
         raise StoreError(f"{counted(outcome.total - outcome.done, 'trial')} did not finish")
     with Store.open(path) as store:
         result = report(store)
-    click.echo(text(result, pairs=False))
+    click.echo(result.text(pairs=False))
     return result

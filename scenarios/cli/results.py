@@ -11,7 +11,6 @@ from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.html import save_page
 from gpbandits_env.scenarios.reporting.plots import plot as draw
-from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.export import export_csv, export_parquet
 from gpbandits_env.scenarios.results.report import report as summarise
 from gpbandits_env.scenarios.results.store import Store
@@ -51,7 +50,7 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
         plain = [result.to_dict() for result in results]
         click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, indent=2))
         return
-    click.echo("\n\n".join(text(result) for result in results))
+    click.echo("\n\n".join(map(str, results)))
 
 
 @click.command()

@@ -14,7 +14,6 @@ from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.commands import exit_code
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
-from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
@@ -118,7 +117,7 @@ def _check_plots(scenario: str, path: Path) -> None:
 def _conclude(scenario: Scenario, outcome: Outcome) -> None:
     if outcome.done:
         with Store.open(outcome.path) as store:
-            click.echo(text(report(store), pairs=False))
+            click.echo(report(store).text(pairs=False))
             files = plot(store)
         click.echo(f"\nresults  {outcome.path}")
         for file in files:

@@ -7,11 +7,10 @@ from typing import Any
 
 import click
 
-from gpbandits_env.display import counted
+from gpbandits_env.display import aligned, counted
 from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.commands import exit_code
-from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.scenario import AgentEntry, label_of
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
 from gpbandits_env.scenarios.study.files import look_for_modules, parse_settings

@@ -13,7 +13,6 @@ from gpbandits_env.files import check_output, write_text
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.plots import figure
 from gpbandits_env.scenarios.reporting.style import inline
-from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
 from gpbandits_env.scenarios.results.report import CellReport, Report, report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
@@ -35,8 +34,6 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
         summary=[_summary(s["found"], cell) for s in studies for cell in s["found"].cells],
         words=words,
         counted=counted,
-        rows_of=rows_of,
-        pairs_of=pairs_of,
     )
 
 

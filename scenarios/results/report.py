@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import stdtr
 
 from gpbandits_env.arrays import Array, Plain
-from gpbandits_env.display import Displayed, aligned, html_table
+from gpbandits_env.display import Displayed, aligned, counted, html_table
 from gpbandits_env.errors import optional
 from gpbandits_env.scenarios.declare import as_json
-from gpbandits_env.scenarios.metrics import metric_named, reported_metrics
+from gpbandits_env.scenarios.metrics import KNOWN, metric_named, reported_metrics
 from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
@@ -86,6 +86,36 @@ class CellReport:
     agents: tuple[AgentResult, ...]
     comparisons: tuple[AgentPair, ...]
 
+    def table(self, metrics: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+        """The head and the rows of its table, without columns that would say nothing."""
+        agents = self.agents
+        columns = {"agent": [a.label for a in agents]}
+        if len({a.trials for a in agents}) > 1:
+            columns["trials"] = [str(a.trials) for a in agents]
+        columns |= {KNOWN[n].title: [a.words(n) for a in agents] for n in metrics}
+        if len(agents) > 1:
+            columns["mean rank"] = [f"{a.rank:.2f}" for a in agents]
+        if not all(a.model_order in (0.0, a.evaluations) for a in agents):
+            columns["model order"] = [f"{a.model_order:.4g}" for a in agents]
+        if len({a.evaluations for a in agents}) > 1:
+            columns["evaluations"] = [f"{a.evaluations:.6g}" for a in agents]
+        columns["us/round"] = [f"{a.microseconds:.0f}" for a in agents]
+        if max(a.evaluating for a in agents) > 0.1 * max(a.microseconds for a in agents):
+            columns["evaluating us/round"] = [f"{a.evaluating:.0f}" for a in agents]
+        return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
+
+    def pairs(self) -> list[list[str]]:
+        """Its paired comparisons: the difference, its standard error, and p of a t test."""
+        return [
+            [
+                f"{c.a} - {c.b}",
+                f"{c.result.difference:+.4g}",
+                f"{c.result.se:.2g}",
+                f"{c.result.p:.2g}" if c.result.se else "identical trials",
+            ]
+            for c in self.comparisons
+        ]
+
 
 @dataclass(frozen=True, repr=False)
 class Report(Displayed):
@@ -119,22 +149,31 @@ class Report(Displayed):
             "digest": self.digest[:16],
         }
 
-    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """The title of each cell, and its rows of words, the head first."""
-        head = ["agent", *(name.replace("_", " ") for name in self.metrics)]
+    def text(self, pairs: bool = True) -> str:
+        """The report for a terminal, with the paired comparisons if ``pairs``."""
+        s = self.scenario
+        counts = sorted({a.trials for cell in self.cells for a in cell.agents})
+        fewer = f"{counts[0]} to " if len(counts) > 1 else ""
+        size = f"{fewer}{counted(counts[-1], 'trial')} of {counted(s['horizon'], 'round')}"
+        lines = [f"{s['id']}: {s['title']}", f"{s['source']}; {size}, seed {s['seed']}"]
         for cell in self.cells:
-            rows = [[a.label, *map(a.words, self.metrics)] for a in cell.agents]
-            yield f"{self.scenario['id']} {words(cell.params)}".strip(), [head, *rows]
+            head, rows = cell.table(self.metrics)
+            lines += ["", *([words(cell.params)] if cell.params else []), *aligned([head, *rows])]
+            if pairs and cell.comparisons:
+                what = f"paired differences of the {KNOWN[self.metric].title}"
+                lines += ["", f"{what} (mean, standard error, p of a t test)"]
+                lines += aligned(cell.pairs())
+        if failed := self.failures:
+            lines += ["", f"{len(failed)} failed:", *(f"  {f}" for f in failed[:5])]
+        return "\n".join([*lines, "", f"digest   {self.digest[:16]}"])
 
     def __str__(self) -> str:
-        """The facts, and a table of the results of each cell."""
-        lines = [repr(self)]
-        for title, rows in self._tables():
-            lines += [title, *aligned(rows)]
-        return "\n".join(lines)
+        return self.text()
 
     def _repr_html_(self) -> str:
-        return "".join(html_table(head, rows, title) for title, (head, *rows) in self._tables())
+        titles = [f"{self.scenario['id']} {words(cell.params)}".strip() for cell in self.cells]
+        tables = [cell.table(self.metrics) for cell in self.cells]
+        return "".join(html_table(*t, title) for t, title in zip(tables, titles, strict=True))
 
     def to_dataframe(self) -> Any:
         """A pandas `DataFrame` with a row for each agent of each cell.

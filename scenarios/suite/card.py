@@ -16,10 +16,9 @@ from typing import TypeAlias
 import numpy as np
 
 from gpbandits_env.arrays import Array, Plain
-from gpbandits_env.display import Displayed, counted, html_table
+from gpbandits_env.display import Displayed, aligned, counted, html_table
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.declare import as_json
-from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.results.report import mean_ranks
 from gpbandits_env.scenarios.results.statistics import (
     LIMITS,

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.display import Displayed
-from gpbandits_env.scenarios.reporting.tables import aligned
+from gpbandits_env.display import Displayed, aligned
 from gpbandits_env.scenarios.results.statistics import ORACLE, RANDOM
 from gpbandits_env.scenarios.scenario import AgentEntry
 from gpbandits_env.scenarios.suite.archive import archived, entries

@@ -13,7 +13,6 @@ from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.reporting import html
 from gpbandits_env.scenarios.reporting.html import page, save_page
-from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -104,7 +103,7 @@ def test_the_page_holds_the_tables_numbers(file, text):
     with Store.open(file) as store:
         found = report(store)
     for cell in found.cells:
-        for row in rows_of(cell, found.metrics)[1]:
+        for row in cell.table(found.metrics)[1]:
             assert "".join(f"<td>{word}</td>" for word in row) in text
     assert len(re.findall("<svg", text)) == 1
 
@@ -139,7 +138,7 @@ def test_the_page_holds_the_paired_tests_of_the_text(file, text):
         found = report(store)
     for cell in found.cells:
         assert cell.comparisons
-        for row in pairs_of(cell):
+        for row in cell.pairs():
             assert "".join(f"<td>{word}</td>" for word in row) in text
 
 

@@ -8,7 +8,6 @@ import pytest
 from gpbandits_env.scenarios import AgentEntry, Panel
 from gpbandits_env.scenarios.reporting.plots import declared, draw_panel, figure, heading, telling
 from gpbandits_env.scenarios.reporting.style import colour_of, new_figure
-from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.curves import along, optimum_moves
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -31,14 +30,14 @@ def test_the_simple_regret_is_shown_only_where_it_means_something(run, tiny, mov
             "cumulative_regret",
             "simple_regret",
         ]
-        assert "simple regret" in text(report(store))
+        assert "simple regret" in str(report(store))
     with Store.open(run("moving.sqlite", moving).path) as store:
         assert optimum_moves(store)
         assert [p.y for p in declared(store)] == ["average_regret", "cumulative_regret"]
         found = report(store)
-        assert "simple regret" not in text(found)
+        assert "simple regret" not in str(found)
         assert "simple_regret" in found.to_dict()["cells"][0]["agents"][0]["mean"]
-        assert "simple regret" in text(report(store, "simple_regret"))
+        assert "simple regret" in str(report(store, "simple_regret"))
 
 
 def test_an_optimum_that_moves_and_keeps_its_value(run, tiny):

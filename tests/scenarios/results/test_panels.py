@@ -11,7 +11,6 @@ from gpbandits_env.scenarios import AgentEntry, Panel
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.metrics import FLOOR, log_latest, log_simple
 from gpbandits_env.scenarios.reporting.plots import plot
-from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results import records as kept
 from gpbandits_env.scenarios.results.curves import along, curves_of
 from gpbandits_env.scenarios.results.export import export_csv
@@ -146,7 +145,7 @@ def test_the_report_says_what_was_spent(store):
     assert thin.evaluations == store.arrays(0, "cei", "evaluations")[:, -1].mean() < 29
     assert dense.model_order == 29
     assert thin.evaluating > 0.0
-    lines = text(report(store, "log10_simple_regret"))
+    lines = str(report(store, "log10_simple_regret"))
     for word in ("log10 simple regret", "model order", "evaluations"):
         assert word in lines
 
@@ -156,7 +155,7 @@ def test_the_time_of_evaluating_is_shown_where_it_counts(store, evaluating, show
     found = report(store)
     (cell,) = found.cells
     timed = tuple(replace(a, microseconds=100.0, evaluating=evaluating) for a in cell.agents)
-    lines = text(replace(found, cells=(replace(cell, agents=timed),)))
+    lines = str(replace(found, cells=(replace(cell, agents=timed),)))
     assert ("evaluating us/round" in lines) == shown
 
 

@@ -10,7 +10,6 @@ from gpbandits_env.errors import InvalidInput, MissingExtra, StoreError, Unknown
 from gpbandits_env.scenarios.bounds import Theorem1
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.reporting.plots import figure, plot
-from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.export import export_csv, export_parquet, to_dataframe
 from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
@@ -67,7 +66,7 @@ def test_json_has_no_nan(run, tiny):
     path = run(scenario=tiny.select(trials=1)).path
     with Store.open(path) as store:
         plain = json.loads(json.dumps(report(store).to_dict(), allow_nan=False))
-        shown = text(report(store))
+        shown = str(report(store))
     assert "; 1 trial of 12 rounds" in shown
     assert "nan" not in shown
     assert plain["cells"][0]["agents"][0]["se"]["average_regret"] is None
@@ -81,7 +80,7 @@ def test_another_metric_ranks(store):
 
 
 def test_the_table_shows_every_agent_and_cell(store):
-    lines = text(report(store))
+    lines = str(report(store))
     for word in ("noise_var = 0.01", "noise_var = 0.1", "gp-ucb - ei", "random"):
         assert word in lines
 

@@ -9,7 +9,6 @@ import pytest
 from gpbandits_env import agents as learners
 from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios import AgentEntry
-from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.export import export_csv
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.report import report
@@ -252,7 +251,7 @@ def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monke
             found = report(store)
             export_csv(store, tmp_path / f"{name}.csv")
             rows = (tmp_path / f"{name}.csv").read_bytes()
-            return text(found), store.digest(), rows, outcome.failures, found.failures
+            return str(found), store.digest(), rows, outcome.failures, found.failures
 
     declared = shown("a", range(len(done)))
     assert len(declared[3]) == 2
