@@ -239,18 +239,16 @@ def mean_ranks(table: Array) -> Array:
     return (below + 0.5 * (ties + 1)).mean(axis=1)
 
 
-def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:
-    """A metric at the last round: agent -> trial -> value."""
-    found = {}
-    for label in store.labels(cell):
-        last = curves_of(store, cell, label, metric)[:, -1]
-        found[label] = dict(zip(store.trials(cell, label), last.tolist(), strict=True))
-    return found
-
-
 def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
     labels = store.labels(index)
-    finals = {name: final(store, index, name) for name in reported_metrics(metric)}
+    trials = {label: store.trials(index, label) for label in labels}
+    finals = {
+        name: {
+            label: dict(zip(of, curves_of(store, index, label, name)[:, -1].tolist(), strict=True))
+            for label, of in trials.items()
+        }
+        for name in reported_metrics(metric)
+    }
 
     def of(*labels: str) -> list[Array]:
         """The metric of agents, in the trials that all of them have run."""

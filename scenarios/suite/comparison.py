@@ -8,7 +8,8 @@ Precipice"; the probability of improvement is their eq. in Section 4.3.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 from pathlib import Path
 
@@ -43,11 +44,25 @@ from gpbandits_env.scenarios.suite.card import (
 )
 from gpbandits_env.scenarios.suite.rows import Field, Row
 
-# Agent -> trial -> (k,) regret at the kept rounds.
-Runs = dict[str, dict[int, Array]]
-
 # Before the id of a scenario: the kept values of its reference results, instead of a results file.
 REFERENCE = "reference:"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one file has of a problem.
+
+    Args:
+        rounds: (k,) some rounds.
+        runs: agent -> trial -> (k,) regret after these.
+        study: all that the results depend on; None for kept values.
+        units: the independent unit of each trial of kept values; None if each is one.
+    """
+
+    rounds: IntArray
+    runs: dict[str, dict[int, Array]]
+    study: Plain | None = None
+    units: IntArray | None = None
 
 
 def gather(paths: Sequence[str | Path], metric: str, agents: Sequence[str] | None = None) -> Field:
@@ -66,26 +81,20 @@ def gather(paths: Sequence[str | Path], metric: str, agents: Sequence[str] | Non
         twice = [item for i, item in enumerate(given) if item in given[:i]]
         if twice:
             raise InvalidInput(f"the {what} {twice[0]} is given twice")
-    found: dict[str, tuple[IntArray, Runs]] = {}
-    studies: dict[str, Plain] = {}
-    units: dict[str, IntArray] = {}
+    found: dict[str, list[Part]] = {}
     # Results files first, so that the agents of a reference join theirs.
     for path in sorted(map(str, paths), key=lambda path: path.startswith(REFERENCE)):
-        if path.startswith(REFERENCE):
-            for name, rounds, runs, of in _kept(path.removeprefix(REFERENCE), metric):
-                own = (rounds, runs)
-                found[name] = _joined(found[name], own) if name in found else own
-                units |= {} if of is None else {name: of}
-        else:
-            for name, rounds, runs, study in _stored(path, metric, paths):
-                if studies.get(name) == study and not found[name][1].keys() & runs.keys():
-                    found[name][1].update(runs)
-                else:
-                    studies[key := _fresh(name, found)] = study
-                    found[key] = rounds, runs
+        kept = path.startswith(REFERENCE)
+        parts = (
+            _kept(path.removeprefix(REFERENCE), metric) if kept else _stored(path, metric, paths)
+        )
+        for name, part in parts:
+            others = found.get(name, [])
+            joins = all(o.study == part.study and not o.runs.keys() & part.runs for o in others)
+            found.setdefault(name if kept or joins else _fresh(name, found), []).append(part)
     if not found:
         raise StoreError("the files contain no finished trial yet; 'gpbandits run' resumes them")
-    return _in_common(found, units, agents)
+    return _in_common(found, agents)
 
 
 def agents_of(paths: Sequence[str | Path]) -> dict[str, str]:
@@ -105,10 +114,8 @@ def _name(id: str, params: Settings) -> str:
     return " ".join([id, *(f"{k}={v}" for k, v in params.items())])
 
 
-def _stored(
-    path: str, metric: str, paths: Sequence[str | Path]
-) -> Iterator[tuple[str, IntArray, Runs, Plain]]:
-    """The values of each cell of a results file that has any, their rounds, and the study."""
+def _stored(path: str, metric: str, paths: Sequence[str | Path]) -> Iterator[tuple[str, Part]]:
+    """The values of each cell of a results file that has any."""
     with Store.open(path) as store:
         _check_joins(path, store.scenario, map(str, paths))
         rounds = rounds_kept(store.scenario["horizon"], 0)
@@ -119,11 +126,11 @@ def _stored(
                 curves = curves_of(store, cell, label, metric)[:, rounds - 1]
                 runs[label] = dict(zip(store.trials(cell, label), curves, strict=True))
             if runs:
-                yield _name(store.scenario["id"], params), rounds, runs, study
+                yield _name(store.scenario["id"], params), Part(rounds, runs, study)
 
 
-def _kept(id: str, metric: str) -> Iterator[tuple[str, IntArray, Runs, IntArray | None]]:
-    """The kept values of each cell of a scenario, their rounds, and the units of the trials."""
+def _kept(id: str, metric: str) -> Iterator[tuple[str, Part]]:
+    """The kept values of each cell of a scenario."""
     kept = evidence.load(id)
     if kept is None:
         raise InvalidInput(
@@ -131,9 +138,8 @@ def _kept(id: str, metric: str) -> Iterator[tuple[str, IntArray, Runs, IntArray 
             "suite 'gpbandits suite run', whose card compares an agent with the archive"
         )
     for cell, params in enumerate(kept.points):
-        of = {label: kept.curve(cell, label, metric) for label in kept.labels(cell)}
-        runs = {k: dict(enumerate(v)) for k, v in of.items()}
-        yield _name(id, params), kept.rounds, runs, kept.units.get(cell)
+        runs = {k: dict(enumerate(kept.curve(cell, k, metric))) for k in kept.labels(cell)}
+        yield _name(id, params), Part(kept.rounds, runs, units=kept.units.get(cell))
 
 
 def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
@@ -152,51 +158,41 @@ def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
                 )
 
 
-def _joined(own: tuple[IntArray, Runs], kept: tuple[IntArray, Runs]) -> tuple[IntArray, Runs]:
-    """Own and kept runs at the rounds that both have; own runs replace those of their labels."""
-    rounds = np.intersect1d(own[0], kept[0])
-    cut = [
-        {
-            # Kept values are rounded: an agent must be level with itself.
-            label: {i: evidence.rounded(v[np.isin(at, rounds)]) for i, v in of.items()}
-            for label, of in runs.items()
-        }
-        for at, runs in (kept, own)
-    ]
-    return rounds, cut[0] | cut[1]
-
-
 def _fresh(name: str, taken: Settings) -> str:
     count = sum(other == name or other.startswith(f"{name} (") for other in taken)
     return f"{name} ({count + 1})" if count else name
 
 
-def _in_common(
-    found: Mapping[str, tuple[IntArray, Runs]],
-    units: Mapping[str, IntArray],
-    agents: Sequence[str] | None,
-) -> Field:
+def _in_common(found: Mapping[str, list[Part]], agents: Sequence[str] | None) -> Field:
     """The rows of the agents that all have, in the trials that all have run, or their units."""
-    every = dict.fromkeys(label for _, runs in found.values() for label in runs)
+    labels = [dict.fromkeys(k for part in parts for k in part.runs) for parts in found.values()]
+    every = dict.fromkeys(label for of in labels for label in of)
     for label in agents or ():
         one_of(label, every, "agent in these files")
-    common = [k for k in agents or every if all(k in runs for _, runs in found.values())]
+    common = [k for k in agents or every if all(k in of for of in labels)]
     if len(common) < 2:
         raise InvalidInput(
             f"a comparison needs at least two agents that all files have, got {common or 'none'}; "
             f"the files have {', '.join(every)}"
         )
     rows = {}
-    for name, (rounds, runs) in found.items():
-        shared = sorted(set.intersection(*(set(runs[label]) for label in common)))
-        if name in units:  # other trials are of days that are not known
-            shared = [trial for trial in shared if trial < len(units[name])]
+    for name, parts in found.items():
+        rounds = reduce(np.intersect1d, (part.rounds for part in parts))
+        # Own runs, which come first, replace kept ones of their labels.
+        of = {label: next(p for p in parts if label in p.runs) for label in common}
+        shared = sorted(set.intersection(*(set(part.runs[k]) for k, part in of.items())))
+        if (units := parts[-1].units) is not None:  # other trials are of days that are not known
+            shared = [trial for trial in shared if trial < len(units)]
         if not shared:
             raise StoreError(f"no trial of {name} was run by all of {', '.join(common)}")
-        for label in common:
-            curves = np.array([runs[label][trial] for trial in shared])
-            if name in units:
-                curves = by_unit(curves, units[name][shared])
+        for label, part in of.items():
+            curves = np.array([part.runs[label][trial] for trial in shared])
+            curves = curves[:, np.isin(part.rounds, rounds)]
+            if len(parts) > 1 and parts[-1].study is None:
+                # Kept values are rounded: an agent must be level with itself.
+                curves = evidence.rounded(curves)
+            if units is not None:
+                curves = by_unit(curves, units[shared])
             rows[label, name] = Row(label, name, rounds, curves, np.nan, "")
     return rows
 
