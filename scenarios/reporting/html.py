@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpbandits_env.arrays import Plain
@@ -13,7 +12,7 @@ from gpbandits_env.files import check_output, write_text
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.plots import figure
 from gpbandits_env.scenarios.reporting.style import inline
-from gpbandits_env.scenarios.results.report import CellReport, Report, report
+from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
 
@@ -31,7 +30,7 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
         "page.html",
         title=f"{len(studies)} studies" if len(studies) > 1 else studies[0]["title"],
         studies=studies,
-        summary=[_summary(s["found"], cell) for s in studies for cell in s["found"].cells],
+        call=_call,
         words=words,
         counted=counted,
     )
@@ -70,24 +69,19 @@ def _study(path: Path, metric: str | None) -> Plain:
             "trials": max(agent.trials for cell in found.cells for agent in cell.agents),
             "common": common,
             "own": [{k: v for k, v in e.items() if k not in common} for e in said],
-            "agents": _agents(found.scenario),
+            # The settings in use that the study does not give.
+            "others": {
+                label: {
+                    name: value
+                    for name, value in entry.get("defaults", {}).items()
+                    if name not in entry["settings"] and value is not None and value is not False
+                }
+                for label, entry in found.scenario["agents"].items()
+            },
             "plot": inline(figure(store)),
             "versions": store.meta("versions"),
             "processor": store.meta("machine").get("processor", ""),
         }
-
-
-def _summary(found: Report, cell: CellReport) -> Plain:
-    """A row of the summary: the two best agents of a cell."""
-    order = sorted(
-        cell.agents, key=lambda agent: np.nan_to_num(agent.mean[found.metric], nan=np.inf)
-    )
-    return {
-        "id": found.scenario["id"],
-        "params": cell.params,
-        "metric": KNOWN[found.metric].title,
-        "best": [f"{a.label}: {a.words(found.metric)}" for a in order[:2]],
-    }
 
 
 def environments_of(store: Store) -> list[dict[str, str]]:
@@ -112,20 +106,6 @@ def environments_of(store: Store) -> list[dict[str, str]]:
             said["before round 1"] = f"{initial['points']} random points are observed"
         found.append(said)
     return found
-
-
-def _agents(scenario: Plain) -> list[list[str]]:
-    """A row per agent of a study: label, name, given settings, other settings in use, and note."""
-    rows = []
-    for label, entry in scenario["agents"].items():
-        given = entry["settings"]
-        others = {
-            name: value
-            for name, value in entry.get("defaults", {}).items()
-            if name not in given and value is not None and value is not False
-        }
-        rows.append([label, entry["agent"], _call(given), _call(others), entry["note"]])
-    return rows
 
 
 def _call(values: Plain) -> str:

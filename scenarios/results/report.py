@@ -104,6 +104,10 @@ class CellReport:
             columns["evaluating us/round"] = [f"{a.evaluating:.0f}" for a in agents]
         return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
 
+    def best(self, metric: str) -> list[AgentResult]:
+        """The agents by a metric, the least first."""
+        return sorted(self.agents, key=lambda a: np.nan_to_num(a.mean[metric], nan=np.inf))
+
     def pairs(self) -> list[list[str]]:
         """Its paired comparisons: the difference, its standard error, and p of a t test."""
         return [
