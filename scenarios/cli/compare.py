@@ -61,11 +61,10 @@ def compare_command(
       gpbandits compare results/ren2024-*.sqlite --metric simple_regret
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
-    # Cumulative regret only grows; divided by the rounds it falls, and gives the same scores.
-    falling = "average_regret" if metric == "cumulative_regret" else metric
-    field, title = gather(files, falling, agents), METRICS[metric].title
-    ends = field if falling == metric else gather(files, metric, agents)
-    found = compare(field, reference, baseline, title=title, ends=ends, seed=seed)
+    # Cumulative regret only grows; divided by the rounds it falls.
+    curves = gather(files, "average_regret", agents) if metric == "cumulative_regret" else None
+    field, title = gather(files, metric, agents), METRICS[metric].title
+    found = compare(field, reference, baseline, title=title, curves=curves, seed=seed)
     if as_json:
         click.echo(json.dumps({"metric": metric, **found.to_dict()}, indent=2))
         return

@@ -289,9 +289,6 @@ def card(
     pairs = [(newcomer, rival) for rival in rivals] if newcomer else combinations(rivals, 2)
     scored = {k: scores for k, rows in by.items() if (scores := scores_of(rows, scales))}
     shown = list(scored) if all_shown else _shown(agents, newcomer) if scales else []
-    mine, on_tag = scored.get(newcomer, {}), dict[str, list[Array]]()
-    for id, tag in ((id, tag) for id, of in (tags or {}).items() for tag in of if id in mine):
-        on_tag.setdefault(tag, []).append(mine[id])
     rounds = np.unique(np.geomspace(1, max(row.rounds[-1] for row in own.values()), 120).round())
     rank = _ranked(scored, [id for id in own if id in scales])
     return Card(
@@ -302,7 +299,7 @@ def card(
         tested([(a, b, [*differences(by[a], by[b]).values()]) for a, b in pairs]),
         {
             tag: (interval(interquartile_mean, found, rng, resamples), len(found))
-            for tag, found in on_tag.items()
+            for tag, found in _by_tag(scored.get(newcomer, {}), tags).items()
         },
         rank,
         {k: share_below([*scored[k].values()], LIMITS, rng, resamples) for k in shown},
@@ -318,31 +315,38 @@ def card(
 def standings(
     field: Field,
     tags: Mapping[str, Sequence[str]] | None = None,
-    newcomer: str | None = None,
     *,
     scales: Mapping[str, Scale] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[Standing, ...]:
-    """Every agent of a field with its score, the best first; see `scales_of` for the newcomer."""
-    scales, found = scales_of(field, newcomer) if scales is None else scales, []
-    known = dict.fromkeys(tag for of in (tags or {}).values() for tag in of)
+    """Every agent of a field with its score, the best first; by default on its `scales_of`."""
+    scales, found = scales_of(field) if scales is None else scales, []
     for label, rows in by_agent(field).items():
         own = scores_of(rows, scales)
         # Each agent has its own stream, so that a new one changes no other interval.
         rng = np.random.default_rng(seed)
-        by_tag = {tag: [s for id, s in own.items() if tag in (tags or {})[id]] for tag in known}
         score = Interval(np.nan, np.nan, np.nan)
         if own:
             score = interval(interquartile_mean, list(own.values()), rng, resamples)
         seconds = np.exp(np.mean([np.log(max(row.seconds, 1e-9)) for row in rows.values()]))
-        means = {tag: _middle(values) for tag, values in by_tag.items() if values}
+        means = {
+            tag: float(interquartile_mean([s[None] for s in of])[0])
+            for tag, of in _by_tag(own, tags).items()
+        }
         found.append(Standing(label, len(rows), score, float(seconds), means))
     return tuple(sorted(found, key=lambda s: (np.isnan(s.score.value), s.score.value, s.label)))
 
 
-def _middle(samples: Sequence[Array]) -> float:
-    return float(interquartile_mean([s[None] for s in samples])[0])
+def _by_tag(
+    scores: Mapping[str, Array], tags: Mapping[str, Sequence[str]] | None
+) -> dict[str, list[Array]]:
+    """The scores on the problems of each tag."""
+    found: dict[str, list[Array]] = {}
+    for id, of in (tags or {}).items():
+        for tag in of:
+            found.setdefault(tag, []).extend([scores[id]] if id in scores else [])
+    return {tag: of for tag, of in found.items() if of}
 
 
 def scales_of(field: Field, newcomer: str | None = None) -> dict[str, Scale]:

@@ -41,6 +41,7 @@ from gpbandits_env.scenarios.suite.card import (
     by_agent,
     card,
     means_of,
+    runtime,
 )
 from gpbandits_env.scenarios.suite.rows import Field, Row
 
@@ -203,7 +204,7 @@ def compare(
     baseline: str | None = None,
     *,
     title: str = "regret",
-    ends: Field | None = None,
+    curves: Field | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Card:
@@ -218,7 +219,8 @@ def compare(
         baseline: an agent that is tested against each other one; None tests every pair, which
             needs smaller p-values.
         title: what the regret is.
-        ends: rows whose regret after the last round the table of means has; by default the same.
+        curves: rows of a metric that falls with the rounds, for the views before the last round; by
+            default the same.
         resamples: the number of bootstrap samples.
         seed: the seed of the bootstrap.
     Raises:
@@ -230,6 +232,8 @@ def compare(
         one_of(given, by, "agent in these files")
     one = reference or (RANDOM if RANDOM in by else "")
     scales = {id: _scale(of, reference, id) for id, of in means.items()}
+    falling = by_agent(curves or field)
+    over = {id: _scale(of, reference, id) for id, of in means_of(curves or field).items()}
     made = card(field, baseline or "", scales=scales, resamples=resamples, seed=seed)
     improvement: dict[str, dict[str, Interval]] = {label: {} for label in by}
     for a, b in combinations(by, 2):
@@ -251,9 +255,9 @@ def compare(
         version=gpbandits_env.__version__,
         notes=tuple(notes),
         one=one,
-        means=means_of(ends or field),
         improvement=improvement,
-        anytime={label: _anytime(rows, scales) for label, rows in by.items()},
+        runtimes={label: runtime(falling[label], over, made.rounds) for label in made.shown},
+        anytime={label: _anytime(rows, over) for label, rows in falling.items()},
     )
 
 

@@ -64,7 +64,7 @@ def opponents(outcome: SuiteOutcome) -> list[AgentEntry]:
     """
     among = {id for _, id in outcome.rows}
     field = {key: row for key, row in archived(outcome.suite).items() if key[1] in among}
-    found = [s.label for s in standings(field, None) if 2 * s.problems >= len(among)]
+    found = [s.label for s in standings(field) if 2 * s.problems >= len(among)]
     best = [label for label in found if label not in (ORACLE, RANDOM)][:BEST]
     return [entries()[label] for label in (*best, RANDOM)]
 

@@ -85,7 +85,8 @@ def test_a_score_is_the_middle_mean_of_regret_relative_to_random(found, field):
 
 def test_the_newcomer_changes_no_score_of_another(field):
     best = {k: row for k, row in field.items() if k[0] not in ("genie", "good")}
-    with_mine = {s.label: s for s in standings(best, TAGS, "mine", resamples=20)}
+    scales = scales_of(best, "mine")
+    with_mine = {s.label: s for s in standings(best, TAGS, scales=scales, resamples=20)}
     without = {k: row for k, row in best.items() if k[0] != "mine"}
     for standing in standings(without, TAGS, resamples=20):
         assert standing == with_mine[standing.label]
