@@ -33,7 +33,7 @@ SCORED = ("bucb", "ucbpe", "qei", "ts-rsr")
 REDRAWS = 60
 # Where other readings are run too.
 CHEAP = ("rbf-2d", "ackley-3d", "hartmann-6d", "push-3d")
-# Of each task in the main reading; and of the stand-in for Boston, of other readings and batches.
+# Of each task in the main reading; and of the stand-in for Boston, and of other readings.
 RUNS, FEW = 50, 10
 # Rewards are standardized in every round, and nothing else is learned.
 STANDARDIZED: Plain = {"standardize": True, "learn": {"every": 1, "what": [], "known_noise": True}}
@@ -319,8 +319,8 @@ SCENARIOS = (
         grid={"batch_size": BATCHES},
         agents=eight(),
         horizon=20,
-        trials=FEW,
+        trials=RUNS,
         choices=AS_KNOWN,
-        departures=(f"20 rounds, {FEW} functions",),
+        departures=(f"20 rounds, {RUNS} functions",),
     ),
 )
