@@ -52,29 +52,19 @@ class AgentResult:
 
 
 @dataclass(frozen=True)
-class PairedTest:
-    """Agents a and b compared over the trials that both have run.
-
-    ``se`` is the standard error of the mean of a - b, and ``p`` the two-sided p-value of Student's
-    t test. They are NaN for one trial; p is NaN too where all trials repeat the same environment
-    instance, so that differences have no spread.
-    """
-
-    mean_a: float
-    mean_b: float
-    difference: float
-    se: float
-    trials: int
-    p: float
-
-
-@dataclass(frozen=True)
 class AgentPair:
-    """Two agents of a cell compared by the scenario's metric, over the trials of both."""
+    """Two agents of a cell compared by the report's metric, over the trials that both have run.
+
+    It has the mean of a - b, its standard error, and the p-value of Student's t test: see
+    `paired_test`.
+    """
 
     a: str
     b: str
-    result: PairedTest
+    trials: int
+    difference: float
+    se: float
+    p: float
 
 
 @dataclass(frozen=True)
@@ -113,9 +103,9 @@ class CellReport:
         return [
             [
                 f"{c.a} - {c.b}",
-                f"{c.result.difference:+.4g}",
-                f"{c.result.se:.2g}",
-                f"{c.result.p:.2g}" if c.result.se else "identical trials",
+                f"{c.difference:+.4g}",
+                f"{c.se:.2g}",
+                f"{c.p:.2g}" if c.se else "identical trials",
             ]
             for c in self.comparisons
         ]
@@ -223,11 +213,15 @@ def mean_and_error(values: Array, axis: int = 0) -> tuple[Array, Array]:
     return mean, np.where(np.ptp(values, axis=axis) == 0.0, 0.0, error)
 
 
-def paired_test(a: Array, b: Array) -> PairedTest:
-    """Compare two agents by their (trials,) figures of the same trials in the same order."""
+def paired_test(a: Array, b: Array) -> tuple[float, float, float]:
+    """The mean difference of two agents over the same trials, its standard error, and its p-value.
+
+    The p-value is the two-sided one of Student's t test. For one trial it and the standard error
+    are NaN; p is NaN too where all trials repeat the same environment instance, so that differences
+    have no spread.
+    """
     difference, se = (float(value) for value in mean_and_error(a - b))
-    p = float(2.0 * stdtr(len(a) - 1, -abs(difference / (se or np.nan))))
-    return PairedTest(float(a.mean()), float(b.mean()), difference, se, len(a), p)
+    return difference, se, float(2.0 * stdtr(len(a) - 1, -abs(difference / (se or np.nan))))
 
 
 def mean_ranks(table: Array) -> Array:
@@ -265,7 +259,7 @@ def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
         for label, rank in zip(labels, ranks, strict=True)
     )
     comparisons = tuple(
-        AgentPair(*pair, paired_test(*values))
+        AgentPair(*pair, len(values[0]), *paired_test(*values))
         for pair in itertools.combinations(labels, 2)
         if len((values := of(*pair))[0]) > 1
     )

@@ -46,8 +46,8 @@ def test_comparisons_are_paired_by_trial(store):
     }
     pair = next(c for c in cell.comparisons if (c.a, c.b) == ("gp-ucb", "ei"))
     difference = finals["gp-ucb"] - finals["ei"]
-    assert pair.result.difference == pytest.approx(difference.mean())
-    assert pair.result.se == pytest.approx(difference.std(ddof=1) / 2)
+    assert pair.difference == pytest.approx(difference.mean())
+    assert pair.se == pytest.approx(difference.std(ddof=1) / 2)
 
 
 def test_agents_are_compared_over_the_trials_that_both_have(run, tiny):
@@ -58,7 +58,7 @@ def test_agents_are_compared_over_the_trials_that_both_have(run, tiny):
         result = report(store)
     trials = {a.label: a.trials for a in result.cells[0].agents}
     assert trials == {"ei": 3, "mpi/no-margin": 1, "random": 2}
-    pairs = {(c.a, c.b): c.result.trials for c in result.cells[0].comparisons}
+    pairs = {(c.a, c.b): c.trials for c in result.cells[0].comparisons}
     assert pairs[("ei", "random")] == 2
 
 
