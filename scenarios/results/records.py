@@ -9,33 +9,8 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 
-ROUND_FIELDS = {
-    "actions": "(T, m) arm indices, or (T, m, d) points; left out if not requested, or too many",
-    "rewards": "(T, m) noisy rewards as observed; 0 where an evaluation was skipped, and NaN for "
-    "delayed rewards that did not arrive within the horizon",
-    "values": "(T, m) noiseless rewards",
-    "regret": "(T, m) optimum of the round minus value; with a clock's duration the mean over the "
-    "time of a part, and the other arrays are those of the last round that ended with it",
-    "optimum": "(T,) the largest noiseless reward of the round",
-    "model_order": "(T,) data points in the agent's posterior after each round; 0 without one",
-    "evaluations": "(T,) evaluations spent up to and including each round, initial points too",
-}
-# With a clock that does not end the trial.
-CLOCK_FIELDS = {
-    "time": "(T, 2) when the rewards hold and when they arrive, in units of the drift",
-    "time_regret": "(T,) the integral over time of the regret of the actions in force",
-}
-INITIAL_FIELDS = {
-    "initial_actions": "(n,) or (n, d) the initial points; left out where actions are",
-    "initial_rewards": "(n,) their noisy rewards",
-    "initial_values": "(n,) their noiseless rewards",
-    "initial_regret": "(n,) optimum of round 1 minus value",
-}
-SECONDS_FIELDS = {
-    "ask": "(T,) asking, and asking what would be informative",
-    "tell": "(T,) telling",
-    "evaluate": "(T,) evaluating the actions that were observed",
-}
+# Asking, and asking what would be informative; telling; evaluating what was observed.
+SECONDS_FIELDS = ("ask", "tell", "evaluate")
 # The actions of a trial are not kept if they are more numbers, e.g. 500 points in 5000 dimensions.
 MOST_ACTIONS = 250_000
 
@@ -61,9 +36,32 @@ class TrialRecord:
         key: the trial.
         world_seed: the seed of the environment's reset.
         agent_seed: the seed of the agent.
-        rounds: the arrays of `ROUND_FIELDS`, those of `CLOCK_FIELDS` with a clock,
-            and of `INITIAL_FIELDS` if there are initial points.
-        seconds: wall-clock times (`SECONDS_FIELDS`), which alone may differ between two runs.
+        rounds: arrays with one row per round:
+
+            - actions: (T, m) arm indices, or (T, m, d) points; left out if not requested, or too
+              many.
+            - rewards: (T, m) noisy rewards as observed; 0 where an evaluation was skipped, and NaN
+              for delayed rewards that did not arrive within the horizon.
+            - values: (T, m) noiseless rewards.
+            - regret: (T, m) optimum of the round minus value; with a clock's duration the mean over
+              the time of a part, and the other arrays are those of the last round that ended with
+              it.
+            - optimum: (T,) the largest noiseless reward of the round.
+            - model_order: (T,) data points in the agent's posterior after each round; 0 without
+              one.
+            - evaluations: (T,) evaluations spent up to and including each round, initial points
+              too.
+
+            With a clock that does not end the trial:
+
+            - time: (T, 2) when the rewards hold and when they arrive, in units of the drift.
+            - time_regret: (T,) the integral over time of the regret of the actions in force.
+
+            If there are n initial points, with regret against the optimum of round 1:
+            initial_actions, (n,) or (n, d), left out where actions are, and initial_rewards,
+            initial_values and initial_regret, (n,).
+        seconds: wall-clock times of `SECONDS_FIELDS`, (T,) each, which alone may differ between
+            two runs.
     """
 
     key: TrialKey

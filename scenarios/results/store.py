@@ -237,7 +237,7 @@ class Store(Displayed):
         return [row[0] for row in self._all(sql, cell, agent)]
 
     def array(self, key: TrialKey, name: str) -> NDArray[Any]:
-        """One array of one trial (see `records.ROUND_FIELDS`); StoreError if it was not kept."""
+        """One array of one trial (see `TrialRecord`); StoreError if it was not kept."""
         values, what = (*astuple(key), name), f"{name} of {key}"
         return self._stacked(f"{ARRAY} {OF_TRIAL}", values, what)[0]
 

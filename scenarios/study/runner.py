@@ -187,7 +187,7 @@ def initial_points(
     """Evaluate ``count`` uniform points and give them to an agent as prior data, after the reset.
 
     Returns:
-        The arrays of `records.INITIAL_FIELDS`.
+        The initial arrays of a `TrialRecord`.
     """
     instance: Any = env.unwrapped
     rng = np.random.default_rng(seed)
@@ -228,7 +228,7 @@ def run_rounds(
         store_actions: whether to return actions, if they are not too many.
         spent: evaluations before round 1.
     Returns:
-        The arrays of `records.ROUND_FIELDS`, and those of `SECONDS_FIELDS`.
+        The arrays of a `TrialRecord`, and its times.
     """
     rounds, seconds = Rounds(horizon or USUAL), Rounds(horizon or USUAL)
     instance: Any = env.unwrapped

@@ -27,6 +27,9 @@ PANELS = (
     Panel("model_order"),
 )
 
+ROUNDS = ("actions", "rewards", "values", "regret", "optimum", "model_order", "evaluations")
+INITIAL = ("initial_actions", "initial_rewards", "initial_values", "initial_regret")
+
 
 @pytest.fixture
 def thrifty(tiny):
@@ -69,7 +72,7 @@ def test_a_compressed_agent_saves_evaluations_and_the_world_is_the_same(thrifty)
 
 def test_records_of_batches_are_whole(thrifty):
     rounds = run_trial(thrifty, "ei", 0).rounds
-    assert set(rounds) == {*kept.ROUND_FIELDS, *kept.INITIAL_FIELDS}
+    assert set(rounds) == {*ROUNDS, *INITIAL}
     assert {
         k: rounds[k].shape for k in ("actions", "rewards", "values", "regret")
     } == dict.fromkeys(("actions", "rewards", "values", "regret"), (12, 2))
@@ -90,7 +93,7 @@ def test_initial_points_are_shared_and_no_rounds(thrifty):
     ei, cei, other = (
         run_trial(thrifty, *which).rounds for which in (("ei", 0), ("cei", 0), ("ei", 1))
     )
-    for name in kept.INITIAL_FIELDS:
+    for name in INITIAL:
         assert np.array_equal(ei[name], cei[name])
         assert not np.array_equal(ei[name], other[name])
     noise = ei["initial_rewards"] - ei["initial_values"]
