@@ -27,7 +27,6 @@ from gpbandits_env.scenarios.reporting.style import (
     band,
     colour_of,
     entitle,
-    legend_below,
     new_figure,
     share_legend,
     write,
@@ -117,7 +116,7 @@ def _sweep(store: Store, stem: Path) -> list[Path]:
         axes.set(xlabel=f"{name}, as the agent assumes", ylim=(0, None))
         axes.set_ylabel(f"{KNOWN[metric].title} at round {scenario['horizon']}")
         entitle(figure, _title(scenario))
-        legend_below(figure, axes, 4)
+        share_legend(figure, 4, [axes])
         return write(figure, stem, PNG)
 
 

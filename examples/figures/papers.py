@@ -26,9 +26,9 @@ from gpbandits_env.scenarios.reporting.style import (
     INK,
     band,
     entitle,
-    legend_below,
     line_style,
     new_figure,
+    share_legend,
     write,
 )
 from gpbandits_env.seeding import stream
@@ -72,7 +72,7 @@ def srinivas2010_fig_1(figure: Figure) -> None:
     right.set(title="average regret and its bound", xlabel="$T$", ylabel="$R_T / T$")
     right.set(xscale="log", yscale="log")
     right.legend(fontsize=8, loc="lower left")
-    legend_below(figure, left, 5)
+    share_legend(figure, 5, [left])
 
 
 def _orders(axes: Axes) -> None:
@@ -151,7 +151,7 @@ def srinivas2010_fig_2(figure: Figure) -> None:
         rewards.append(float(reward))
         posterior.condition(np.array([choice]), np.array([reward]))
     panels[0].set_ylabel("reward")
-    legend_below(figure, panels[0], 5)
+    share_legend(figure, 5, [panels[0]])
 
 
 def srinivas2010_fig_3(figure: Figure) -> None:
@@ -171,7 +171,7 @@ def srinivas2010_fig_3(figure: Figure) -> None:
         right.plot(rounds, bound, label=name, **line_style(i))
     left.set(title="spectrum", xlabel="rank", ylabel="eigenvalue", yscale="log", ylim=(1e-4, 1e3))
     right.set(title=r"bound on $\gamma_T$", xlabel="$T$", ylabel="nats", ylim=(0, None))
-    legend_below(figure, left, 4)
+    share_legend(figure, 4, [left])
 
 
 def _spectrum(arms: Arms, kernel: Kernel) -> Array:
@@ -216,7 +216,7 @@ def bogunovic2016_lower_bound(figure: Figure) -> None:
         axes.plot(EPSILONS, theory.least_regret(EPSILONS, rho), label=name, **line_style(i))
     axes.set(xlabel=r"$\epsilon$", ylabel="least regret per round")
     axes.set(xscale="log", yscale="log")
-    legend_below(figure, axes, 2)
+    share_legend(figure, 2, [axes])
 
 
 def bogunovic2016_fig_1(figure: Figure) -> None:
@@ -240,7 +240,7 @@ def bogunovic2016_fig_1(figure: Figure) -> None:
             axes.plot(x[best], values[best], "o", color=style["color"], clip_on=False)
         axes.set(title=name, xlabel="$x$", xlim=(0, 1))
     panels[0].set_ylabel("$f_t(x)$")
-    legend_below(figure, panels[0], 4)
+    share_legend(figure, 4, [panels[0]])
 
 
 def bogunovic2016_fig_3b(figure: Figure) -> None:
@@ -258,7 +258,7 @@ def bogunovic2016_fig_3b(figure: Figure) -> None:
     height = axes.get_ylim()[1]
     for place, side, label in ((-0.03, "right", "training"), (0.03, "left", "test")):
         axes.text(TRAINING_DAYS + place, height, label, ha=side, va="top", color=INK)
-    legend_below(figure, axes, 1)
+    share_legend(figure, 1, [axes])
 
 
 # -- tranthe2020 ----------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def tranthe2020_theory(figure: Figure) -> None:
     right.set(title="order of $R_T / T$, no constants", xlabel="$T$")
     for axes in (left, right):
         axes.set(xscale="log", yscale="log")
-    legend_below(figure, left, 3)
+    share_legend(figure, 3, [left])
 
 
 # -- all ------------------------------------------------------------------------------------------

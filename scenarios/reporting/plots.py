@@ -82,6 +82,8 @@ def figure(
     columns = min(max(len(panels), len(cells) * (len(panels) == 1)), COLUMNS)
     size = 1 if len(panels) == 1 else -(-len(panels) // columns) * columns
     rows = -(-len(cells) * size // columns)
+    # Those of all agents of the study, whether or not they are drawn.
+    styles = line_styles({k: entry["agent"] for k, entry in scenario["agents"].items()})
     with new_figure(WIDTH, 1.2 + 2.6 * rows) as figure:
         grid: Any = figure.subplots(rows, columns, squeeze=False)
         blocks = grid.reshape(-1, size)
@@ -89,7 +91,8 @@ def figure(
             axes.remove()
         for block, cell in zip(blocks, cells, strict=False):
             for axes, panel in zip(block, panels, strict=False):
-                draw_panel(axes, store, cell, panel)
+                lines = [(a, cell, a, styles[a]) for a in store.labels(cell)]
+                draw_curves(axes, store, panel, lines)
                 if bounds and panel.x == "rounds":
                     draw_bounds(axes, store, cell, panel.y)
                 if panel.band != first.band:
@@ -140,13 +143,6 @@ def declared(store: Store) -> list[Panel]:
         return [read(Panel, plain, "a panel") for plain in own]
     names = reported_metrics(store.scenario["metric"], optimum_moves(store))
     return [Panel(name) for name in METRICS if name in names]
-
-
-def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
-    """Draw one panel with a line for each agent of a cell; see `draw_curves`."""
-    # Those of all agents of the study, whether or not they are drawn.
-    styles = line_styles({k: entry["agent"] for k, entry in store.scenario["agents"].items()})
-    draw_curves(axes, store, panel, [(a, cell, a, styles[a]) for a in store.labels(cell)])
 
 
 def draw_curves(

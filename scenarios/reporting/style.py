@@ -247,26 +247,14 @@ def entitle(figure: "Figure", title: str) -> None:
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=INK, wrap=True)
 
 
-def share_legend(figure: "Figure", columns: int) -> None:
-    """Draw one legend of all panels below them, in rows of about equal length."""
-    both = [axes.get_legend_handles_labels() for axes in figure.axes]
+def share_legend(figure: "Figure", columns: int, axes: Sequence["Axes"] = ()) -> None:
+    """Draw one legend of some panels, by default all, below them, in rows of about equal length."""
+    both = [panel.get_legend_handles_labels() for panel in axes or figure.axes]
     named = {label: handle for pair in both for handle, label in zip(*pair, strict=True)}
     rows = math.ceil(len(named) / columns) or 1
-    fewer = math.ceil(len(named) / rows) or columns
-    _legend(figure, list(named.values()), list(named), fewer, handlelength=2.6)
-
-
-def legend_below(figure: "Figure", axes: "Axes", columns: int) -> None:
-    """Draw the legend of one panel below all panels."""
-    _legend(figure, *axes.get_legend_handles_labels(), columns)
-
-
-def _legend(
-    figure: "Figure", handles: list[Any], labels: list[Any], columns: int, **looks: Any
-) -> None:
-    """Draw a legend in so many columns, or as many as fit."""
-    for ncols in range(columns, 0, -1):
-        legend = figure.legend(handles, labels, loc="outside lower center", ncols=ncols, **looks)
+    looks: Plain = {"loc": "outside lower center", "handlelength": 2.6}
+    for ncols in range(math.ceil(len(named) / rows) or columns, 0, -1):
+        legend = figure.legend(list(named.values()), list(named), ncols=ncols, **looks)
         if ncols == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()

@@ -178,12 +178,11 @@ class Tested:
 
 def tested(pairs: Sequence[tuple[str, str, Sequence[Array]]]) -> tuple[Tested, ...]:
     """Tests of pairs (a, b, regret of b minus that of a in each problem), adjusted by Holm."""
-    found = [signed_rank(differences) for _, _, differences in pairs]
+    found = [signed_rank(differences) for *_, differences in pairs]
+    adjusted = holm([p for _, p in found])
     return tuple(
         Tested(a, b, effect, p, sum(map(len, differences)))
-        for (a, b, differences), (effect, _), p in zip(
-            pairs, found, holm([p for _, p in found]), strict=True
-        )
+        for (a, b, differences), (effect, _), p in zip(pairs, found, adjusted, strict=True)
     )
 
 

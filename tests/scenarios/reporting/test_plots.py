@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Panel
-from gpbandits_env.scenarios.reporting.plots import declared, draw_panel, figure, heading, telling
-from gpbandits_env.scenarios.reporting.style import colour_of, new_figure
+from gpbandits_env.scenarios.reporting.plots import declared, figure, heading, telling
+from gpbandits_env.scenarios.reporting.style import colour_of
 from gpbandits_env.scenarios.results.curves import along, optimum_moves
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -56,9 +56,8 @@ def test_an_optimum_that_moves_and_keeps_its_value(run, tiny):
 def test_bands_on_a_logarithmic_axis_reach_as_far_down_as_up(run, tiny):
     """Half a band may be larger than the mean; it must not reach down to the axis' end."""
     panel = Panel("simple_regret", band="deviation", log=True)
-    with Store.open(run(scenario=tiny).path) as store, new_figure(6.0, 4.0) as figure:
-        axes = figure.subplots()
-        draw_panel(axes, store, 0, panel)
+    with Store.open(run(scenario=tiny).path) as store:
+        axes = figure(store, panels=[panel]).axes[0]
         for label, shade in zip(store.labels(0), axes.collections, strict=True):
             curves = along(store, 0, label, "simple_regret")
             mean, half = curves.mean(axis=0), panel.band_of(curves)
@@ -71,10 +70,9 @@ def test_bands_on_a_logarithmic_axis_reach_as_far_down_as_up(run, tiny):
 
 
 def test_lines_have_their_agents_colours_whichever_are_drawn(run, tiny):
-    with Store.open(run(scenario=tiny).path) as store, new_figure(6.0, 4.0) as figure:
+    with Store.open(run(scenario=tiny).path) as store:
         store.restrict(["ei"])
-        axes = figure.subplots()
-        draw_panel(axes, store, 0, Panel("average_regret"))
+        axes = figure(store, panels=[Panel("average_regret")]).axes[0]
         (line,) = [line for line in axes.get_lines() if line.get_label() == "ei"]
         assert line.get_color() == colour_of("ei")
 
