@@ -64,6 +64,11 @@ def plain(value: Any) -> Any:
     return json.loads(as_json(value))
 
 
+def finite(value: Any) -> Any:
+    """The same, with None for numbers that are not finite."""
+    return json.loads(as_json(value), parse_constant=lambda _: None)
+
+
 def _as_plain(value: Any) -> Any:
     found = described(value)
     if found is not value:

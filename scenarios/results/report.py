@@ -1,7 +1,6 @@
 """The report of a study: means, standard errors and comparisons."""
 
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from scipy.special import stdtr
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.display import Displayed, aligned, counted, html_table
 from gpbandits_env.errors import optional
-from gpbandits_env.scenarios.declare import as_json
+from gpbandits_env.scenarios.declare import finite
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named, reported_metrics
 from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
 from gpbandits_env.scenarios.results.store import Store
@@ -187,8 +186,7 @@ class Report(Displayed):
 
     def to_dict(self) -> Plain:
         """A plain JSON dict; numbers that are not finite become None."""
-        found: Plain = json.loads(as_json(asdict(self)), parse_constant=lambda _: None)
-        return found
+        return finite(asdict(self))
 
 
 def report(store: Store, metric: str | None = None) -> Report:
@@ -239,24 +237,20 @@ def mean_ranks(table: Array) -> Array:
 
 def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
     labels = store.labels(index)
-    trials = {label: store.trials(index, label) for label in labels}
-    finals = {
-        name: {
-            label: dict(zip(of, curves_of(store, index, label, name)[:, -1].tolist(), strict=True))
-            for label, of in trials.items()
-        }
+    last = {
+        name: {label: curves_of(store, index, label, name)[:, -1] for label in labels}
         for name in reported_metrics(metric)
     }
+    finals = {k: dict(zip(store.trials(index, k), last[metric][k], strict=True)) for k in labels}
 
     def of(*labels: str) -> list[Array]:
         """The metric of agents, in the trials that all of them have run."""
-        shared = sorted(set.intersection(*(set(finals[metric][label]) for label in labels)))
-        return [np.array([finals[metric][label][i] for i in shared]) for label in labels]
+        shared = sorted(set.intersection(*(set(finals[label]) for label in labels)))
+        return [np.array([finals[label][i] for i in shared]) for label in labels]
 
-    ranks = mean_ranks(np.array(of(*labels))).tolist()
     results = tuple(
-        _agent(store, index, label, {name: found[label] for name, found in finals.items()}, rank)
-        for label, rank in zip(labels, ranks, strict=True)
+        _agent(store, index, label, {name: found[label] for name, found in last.items()}, rank)
+        for label, rank in zip(labels, mean_ranks(np.array(of(*labels))).tolist(), strict=True)
     )
     comparisons = tuple(
         AgentPair(*pair, len(values[0]), *paired_test(*values))
@@ -267,9 +261,9 @@ def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
 
 
 def _agent(
-    store: Store, cell: int, label: str, values: dict[str, dict[int, float]], rank: float
+    store: Store, cell: int, label: str, values: dict[str, Array], rank: float
 ) -> AgentResult:
-    found = {n: mean_and_error(np.array(list(by_trial.values()))) for n, by_trial in values.items()}
+    found = {name: mean_and_error(each) for name, each in values.items()}
     ask, tell, evaluate = (store.seconds(cell, label, n) for n in ("ask", "tell", "evaluate"))
     order, spent = (store.arrays(cell, label, n)[:, -1] for n in ("model_order", "evaluations"))
     return AgentResult(

@@ -220,14 +220,12 @@ def share_below(
         (3, limits): the share and its band, low and high.
     """
     shares = [(sample[:, None] <= limits).mean(axis=0) for sample in samples]
-    drawn = np.mean(
-        [
-            rng.binomial(len(sample), share, (resamples, len(limits))) / len(sample)
-            for sample, share in zip(samples, shares, strict=True)
-        ],
-        axis=0,
-    )
-    ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    sizes = [len(sample) for sample in samples]
+    drawn = [
+        rng.binomial(size, share, (resamples, len(limits))) / size
+        for size, share in zip(sizes, shares, strict=True)
+    ]
+    ends = np.quantile(np.mean(drawn, axis=0), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return np.stack([np.mean(shares, axis=0), *ends])
 
 

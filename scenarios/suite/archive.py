@@ -72,6 +72,8 @@ def row_of(
     """
     curve, rounds = metric_named(problem.metric).curve, log_spaced(problem.horizon)
     here = machine()
+    needed = {"botorch": ("botorch", "torch"), "optuna": ("optuna",)}.get(entry.agent, ())
+    libraries = [f"{name} {version(name)}" for name in needed]
     return Row(
         entry.label,
         problem.id,
@@ -82,14 +84,8 @@ def row_of(
         np.array([digest(each) for each in regrets], np.uint64),
         frozen(problem, seed),
         gpbandits_env.__version__,
-        ", ".join([here["processor"], *here["blas"], *_libraries(entry)]),
+        ", ".join([here["processor"], *here["blas"], *libraries]),
     )
-
-
-def _libraries(entry: AgentEntry) -> list[str]:
-    """The libraries of an adapter, with their versions."""
-    needed = {"botorch": ("botorch", "torch"), "optuna": ("optuna",)}.get(entry.agent, ())
-    return [f"{name} {version(name)}" for name in needed]
 
 
 def refusal(problem: Scenario, entry: AgentEntry) -> str | None:

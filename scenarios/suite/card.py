@@ -7,7 +7,6 @@ face the same environment instances, by signed ranks within each problem
 (`statistics.signed_rank`), with Holm's adjustment for the number of rivals.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
@@ -18,7 +17,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.display import Displayed, aligned, counted, html_table
 from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.scenarios.declare import as_json
+from gpbandits_env.scenarios.declare import finite
 from gpbandits_env.scenarios.results.report import mean_ranks
 from gpbandits_env.scenarios.results.statistics import (
     LIMITS,
@@ -80,8 +79,8 @@ class Card(Displayed):
         tests: the newcomer against each rival, on the problems that both play; or every pair.
         tags: tag -> the newcomer's score on its problems, and their number.
         ranking: critical differences over problems that all its agents play; None for too few.
-        profiles: (3, LIMITS) the share of trials of each agent in ``shown`` at or below each score,
-            with its band.
+        profiles: (3, LIMITS) the share of trials of each agent of the pictures at or below each
+            score, with its band.
         rounds: the rounds of runtime profiles.
         runtimes: the share of problem x trial x target that these reach in so many rounds.
         notes: what is absent, and what scores mean where something is absent.
@@ -129,11 +128,6 @@ class Card(Displayed):
         known = not np.isnan(self.own.seconds)
         time = f", {duration(self.own.seconds)} per round" if known else ""
         return f"Score {self.own.score}{time}."
-
-    @property
-    def shown(self) -> list[str]:
-        """The agents of pictures."""
-        return list(self.profiles)
 
     @property
     def method(self) -> str:
@@ -240,8 +234,7 @@ class Card(Displayed):
         plain |= {"profile_scores": LIMITS, "shares": SHARES}
         if self.ranking:
             plain["ranking"]["p"] = [[*pair, p] for pair, p in self.ranking.p.items()]
-        found: Plain = json.loads(as_json(plain), parse_constant=lambda _: None)
-        return found
+        return finite(plain)
 
 
 def _said(test: Tested) -> list[str]:

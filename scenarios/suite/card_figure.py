@@ -35,7 +35,7 @@ def figure(card: Card, agents: Mapping[str, str] | None = None) -> "Figure":
     """
     styles, panels, last = _styles(card, agents), _panels(card), _height(card)
     rows = -(-sum(draw is not _ranks for draw, _ in panels.values()) // 2)
-    heights = [max(3.6, 0.6 + 0.3 * len(card.shown))] * rows
+    heights = [max(3.6, 0.6 + 0.3 * len(card.profiles))] * rows
     with new_figure(13.0, 1.0 + sum(heights) + last) as made:
         grid = made.add_gridspec(rows + 1, 2, height_ratios=[*heights, last])
         for i, (draw, looks) in enumerate(panels.values()):
@@ -76,8 +76,8 @@ def _panels(card: Card) -> "dict[str, tuple[Callable[[Any, Card, Styles], None],
 
 def _styles(card: Card, agents: Mapping[str, str] | None = None) -> Styles:
     """The looks of each line; the newcomer's is thick."""
-    names = {k: k.partition("/")[0].partition(" (")[0] for k in card.shown}
-    found = line_styles({k: (agents or names)[k] for k in card.shown})
+    names = {k: k.partition("/")[0].partition(" (")[0] for k in card.profiles}
+    found = line_styles({k: (agents or names)[k] for k in card.profiles})
     thick = {"linewidth": 3.0, "linestyle": "-"}
     return found | {k: found[k] | thick for k in found if k == card.newcomer}
 

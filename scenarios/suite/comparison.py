@@ -256,7 +256,7 @@ def compare(
         notes=tuple(notes),
         one=one,
         improvement=improvement,
-        runtimes={label: runtime(falling[label], over, made.rounds) for label in made.shown},
+        runtimes={label: runtime(falling[label], over, made.rounds) for label in made.profiles},
         anytime={label: _anytime(rows, over) for label, rows in falling.items()},
     )
 
