@@ -369,7 +369,11 @@ def test_an_environment_with_delays_needs_one_call_per_round():
 )
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
 def test_ten_rounds_of_delay_cost_at_most_twelve_of_random_play(name, kernel):
-    """The mean over 12 functions of the difference in cumulative regret, after 150 rounds."""
+    """The mean over 12 functions of the difference in cumulative regret, after 150 rounds.
+
+    R-GP-UCB starts anew in the middle. What arrives then is of the block before, and its agent
+    knows nothing for ten rounds again, so that it may lose the same twice.
+    """
 
     def regret(name, delay, seed):
         env = gym.make(
@@ -390,7 +394,8 @@ def test_ten_rounds_of_delay_cost_at_most_twelve_of_random_play(name, kernel):
     seeds = range(12)
     one_round = np.mean([regret("random", None, seed) for seed in seeds]) / 150
     cost = [regret(name, 10, seed) - regret(name, None, seed) for seed in seeds]
-    assert np.mean(cost) <= 12.0 * one_round
+    starts = 2 if name == "r-gp-ucb" else 1
+    assert np.mean(cost) <= starts * 12.0 * one_round
 
 
 def test_with_standardized_rewards_late_ones_give_the_posterior_of_those_in_time():

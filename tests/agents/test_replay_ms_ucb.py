@@ -215,9 +215,8 @@ def test_twenty_thousand_subspaces_of_five_thousand_dimensions():
     """Round 200 of (N_0, alpha) = (1, 1), d = 10: under 5 s and 2 GiB."""
     big = Problem(Box(-np.ones(5000), np.ones(5000)), Matern52(28.0), 1e-3)
     agent = agents.make("ms-ucb", big, seed=0, d=10, n0=1, alpha=1.0)
-    x = big.domain.sample(np.random.default_rng(0), 199)
-    agent.prior_data(x, -((x - 0.2) ** 2).sum(axis=1) / 100)
-    agent.round = 199
+    for x in big.domain.sample(np.random.default_rng(0), 199)[:, None]:
+        agent.tell(x, -((x - 0.2) ** 2).sum(axis=1) / 100)
     assert agent.subspaces == 20_100
     agent.ask()
     start = time.perf_counter()
