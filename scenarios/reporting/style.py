@@ -16,8 +16,6 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gpbandits_env.arrays import Array, Plain, Settings
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.files import writing
@@ -149,9 +147,8 @@ def new_figure(width: float, height: float) -> Iterator["Figure"]:
 
 def line_style(index: int) -> Plain:
     """The colour and the dash of the index-th curve of a plot without agents."""
-    round_, colour = divmod(index, len(COLOURS))
-    dash = (colour + round_) % len(DASHES)
-    return {"color": COLOURS[colour], "linestyle": DASHES[dash]}
+    dash = sum(divmod(index, len(COLOURS))) % len(DASHES)
+    return {"color": COLOURS[index % len(COLOURS)], "linestyle": DASHES[dash]}
 
 
 def band(axes: "Axes", x: Array, low: Array, high: Array, color: str, **looks: Any) -> None:
@@ -161,7 +158,7 @@ def band(axes: "Axes", x: Array, low: Array, high: Array, color: str, **looks: A
 
 def draw_profiles(
     axes: "Axes",
-    x: Array | Sequence[float],
+    x: Array,
     shares: Mapping[str, Any],
     styles: Mapping[str, Settings],
     **words: str,
@@ -170,8 +167,8 @@ def draw_profiles(
     for label, (share, *ends) in shares.items():
         axes.plot(x, share, label=legible(label), **styles[label])
         if ends:
-            low, high = map(np.asarray, ends)
-            band(axes, np.asarray(x), low, high, styles[label]["color"])
+            low, high = ends
+            band(axes, x, low, high, styles[label]["color"])
     axes.set(**words, ylim=(0.0, 1.02))
 
 

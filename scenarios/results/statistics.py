@@ -286,24 +286,21 @@ def ranking(agents: Sequence[str], problems: Sequence[str], table: Array) -> Ran
     """
     if len(agents) < 3 or len(problems) < 2:
         return None
-    ranks = mean_ranks(table)
-    order = np.argsort(ranks, kind="stable")
-    names = tuple(agents[i] for i in order)
+    order = np.argsort(mean_ranks(table), kind="stable")
+    names, table = tuple(agents[i] for i in order), table[order]
     same = not np.ptp(table, axis=0).any()
     friedman = 1.0 if same else float(stats.friedmanchisquare(*table).pvalue)
     pairs = list(combinations(range(len(names)), 2))
     p = [1.0] * len(pairs)
     if friedman <= 1.0 - LEVEL:
-        gaps = [table[order[i]] - table[order[j]] for i, j in pairs]
+        gaps = [table[i] - table[j] for i, j in pairs]
         p = holm([float(stats.wilcoxon(d).pvalue) if d.any() else 1.0 for d in gaps])
-    found = dict(zip(pairs, p, strict=True))
-    apart = [pair for pair in pairs if found[pair] <= 1.0 - LEVEL]
+    apart = [pair for pair, value in zip(pairs, p, strict=True) if value <= 1.0 - LEVEL]
     # The last agent of the run that begins with each one: no two of a run differ.
     ends = [min((b for a, b in apart if a >= i), default=len(names)) - 1 for i in range(len(names))]
     groups = [
         names[i : e + 1] for i, e in enumerate(ends) if e > i and (not i or e > max(ends[:i]))
     ]
-    named = {(names[i], names[j]): value for (i, j), value in found.items()}
-    return Ranking(
-        names, tuple(ranks[order].tolist()), tuple(problems), friedman, named, tuple(groups)
-    )
+    named = dict(zip(combinations(names, 2), p, strict=True))
+    ranks = tuple(mean_ranks(table).tolist())
+    return Ranking(names, ranks, tuple(problems), friedman, named, tuple(groups))

@@ -71,11 +71,9 @@ def decoding(path: Path) -> Iterator[None]:
 
 
 def _explain(message: str) -> str:
-    cures = {
+    again = "the file is damaged; restore a copy or run again with --fresh"
+    cures = dict.fromkeys(("no such", "decode", "malformed"), again) | {
         "not a database": "not a results file of gpbandits",
-        "no such": "the file is damaged; restore a copy or run again with --fresh",
-        "decode": "the file is damaged; restore a copy or run again with --fresh",
-        "malformed": "the file is damaged; restore a copy or run again with --fresh",
         "readonly": "the file cannot be written; check its permissions or use another --out",
         "unable to open": "the file cannot be opened; check folder and permissions",
         "full": "the disk is full; free some space and run again: all finished trials are kept",

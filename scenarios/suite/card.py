@@ -44,6 +44,8 @@ MOST = 0.75
 # The shares of the horizon at which scores are computed.
 SHARES = np.arange(1, 13) / 12
 
+# The score of an agent without one.
+UNKNOWN = Interval(np.nan, np.nan, np.nan)
 # The head of a table, and its rows.
 Table: TypeAlias = tuple[list[str], list[list[str]]]
 
@@ -148,9 +150,8 @@ class Card(Displayed):
         return {"sentence": self.sentence, "score": self.own.score, "notes": len(self.notes)}
 
     def _repr_html_(self) -> str:
-        return html_table([self.own.label, ""], [["", self.sentence]]) + html_table(
-            *self.standings()
-        )
+        head = html_table([self.own.label, ""], [["", self.sentence]])
+        return head + html_table(*self.standings())
 
     def standings(self) -> Table:
         """The table of all agents, the best score first."""
@@ -192,22 +193,19 @@ class Card(Displayed):
             found["problems"] = head, [*self._placed()]
         else:
             head = ["pair", "effect", "p (Holm)", "lower at 5%", "paired trials"]
-            found["lower regret by paired trials"] = (
-                head,
-                [[f"{t.a} - {t.b}", *_said(t), t.better or "-", str(t.trials)] for t in self.tests],
-            )
+            rows = [
+                [f"{t.a} - {t.b}", *_said(t), t.better or "-", str(t.trials)] for t in self.tests
+            ]
+            found["lower regret by paired trials"] = head, rows
         if self.improvement:
-            found[f"mean {self.suite}"] = (
-                ["problem", *labels],
-                [[id, *(f"{of[k]:.4g}" for k in labels)] for id, of in self.means.items()],
-            )
-            found["probability that the agent of the row beats the agent of the column"] = (
-                ["", *labels],
-                [
-                    [a, *(f"{of[b].value:.2f}" if b in of else "" for b in labels)]
-                    for a, of in ((a, self.improvement[a]) for a in labels)
-                ],
-            )
+            rows = [[id, *(f"{of[k]:.4g}" for k in labels)] for id, of in self.means.items()]
+            found[f"mean {self.suite}"] = ["problem", *labels], rows
+            rows = [
+                [a, *(f"{of[b].value:.2f}" if b in of else "" for b in labels)]
+                for a, of in ((label, self.improvement[label]) for label in labels)
+            ]
+            title = "probability that the agent of the row beats the agent of the column"
+            found[title] = ["", *labels], rows
         return {title: table for title, table in found.items() if table[1]}
 
     def _placed(self) -> Iterator[list[str]]:
@@ -274,7 +272,7 @@ def card(
     if newcomer or not by:
         one_of(newcomer, by, "agent with rows")
     own = by[newcomer] if newcomer else {id: row for (_, id), row in field.items()}
-    _check(by, own)
+    _check(field, own)
     shared = {key: row for key, row in field.items() if key[1] in own}
     scales = scales_of(shared, newcomer) if scales is None else scales
     agents = standings(shared, tags, scales=scales, resamples=resamples, seed=seed)
@@ -319,9 +317,7 @@ def standings(
         own = scores_of(rows, scales)
         # Each agent has its own stream, so that a new one changes no other interval.
         rng = np.random.default_rng(seed)
-        score = Interval(np.nan, np.nan, np.nan)
-        if own:
-            score = interval(interquartile_mean, list(own.values()), rng, resamples)
+        score = interval(interquartile_mean, [*own.values()], rng, resamples) if own else UNKNOWN
         seconds = np.exp(np.mean([np.log(max(row.seconds, 1e-9)) for row in rows.values()]))
         means = {
             tag: float(interquartile_mean([s[None] for s in of])[0])
@@ -419,24 +415,20 @@ def by_agent(field: Field) -> dict[str, dict[str, Row]]:
     return found
 
 
-def _check(by: Mapping[str, Mapping[str, Row]], own: Mapping[str, Row]) -> None:
-    for label, rows in by.items():
-        for id in (id for id in own if id in rows):
-            row, mine = rows[id], own[id]
-            if row.rounds[-1] != mine.rounds[-1] or row.frozen != mine.frozen:
-                raise InvalidInput(
-                    f"the rows of {mine.agent} and {label} on {id} are of different problems: run "
-                    "both on the same version of the suite"
-                )
+def _check(field: Field, own: Mapping[str, Row]) -> None:
+    for (label, id), row in field.items():
+        mine = own.get(id, row)
+        if row.rounds[-1] != mine.rounds[-1] or row.frozen != mine.frozen:
+            raise InvalidInput(
+                f"the rows of {mine.agent} and {label} on {id} are of different problems: run "
+                "both on the same version of the suite"
+            )
 
 
 def differences(own: Mapping[str, Row], other: Mapping[str, Row]) -> dict[str, Array]:
     """The other's regret minus one's own in the trials of each problem that both have run."""
-    found = {}
-    for id in (id for id in own if id in other):
-        trials = min(own[id].trials, other[id].trials)
-        found[id] = other[id].regret[:trials, -1] - own[id].regret[:trials, -1]
-    return found
+    shared = {id: min(own[id].trials, other[id].trials) for id in own if id in other}
+    return {id: other[id].regret[:n, -1] - own[id].regret[:n, -1] for id, n in shared.items()}
 
 
 def _ranked(scored: Mapping[str, Mapping[str, Array]], ids: Sequence[str]) -> Ranking | None:

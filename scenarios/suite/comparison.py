@@ -283,12 +283,13 @@ def _scale(means: Mapping[str, float], reference: str | None, problem: str) -> S
 
 
 def _improvement(runs: Sequence[Array]) -> Array:
-    """P(a < b), the mean over problems of the Mann-Whitney statistic: a's, b's, a's, b's, ..."""
-    return np.mean([_below(a, b) for a, b in zip(runs[::2], runs[1::2], strict=True)], axis=0)
+    """P(a < b), the mean over problems of the Mann-Whitney statistic: a's, b's, a's, b's, ...
 
-
-def _below(a: Array, b: Array) -> Array:
-    """The share of pairs with a < b, ties counting half: (S, n) and (S, k) -> (S,)."""
-    ranks = stats.rankdata(np.concatenate([b, a], axis=1), axis=1)
-    k, n = b.shape[1], a.shape[1]
-    return (ranks[:, :k].sum(axis=1) - k * (k + 1) / 2) / (n * k)
+    It is the share of pairs with a < b, ties counting half: (S, n) and (S, k) -> (S,).
+    """
+    shares = []
+    for a, b in zip(runs[::2], runs[1::2], strict=True):
+        k, n = b.shape[1], a.shape[1]
+        ranks = stats.rankdata(np.concatenate([b, a], axis=1), axis=1)
+        shares.append((ranks[:, :k].sum(axis=1) - k * (k + 1) / 2) / (n * k))
+    return np.asarray(np.mean(shares, axis=0))
