@@ -91,6 +91,20 @@ def test_the_tables_of_confined_searches_are_what_the_benchmark_prints(monkeypat
     assert [table for table in tables if table not in page] == []
 
 
+def test_the_table_of_delays_is_that_of_the_file():
+    slow = dict.fromkeys(benchmark("delays").SLOW, "10 x 10 arms")
+    text = (ROOT / "benchmarks" / "results" / "delays.txt").read_text(encoding="utf-8")
+    line = r"^(\S+) +(\S+) +(\S+) +(\S+) +costs +(\S+) \+- (\S+) random rounds$"
+    rows = [
+        f"| `{name}` | {slow.get(name, where)} | {float(now):.0f} | {float(late):.0f} "
+        f"| {cost} ± {se} |"
+        for name, where, now, late, cost, se in re.findall(line, text, re.M)
+    ]
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert "\n".join(rows) in page.split("## Delays")[1].split("\n## ")[0]
+    assert len(rows) > 30
+
+
 def test_the_tables_of_wdbo_are_those_of_the_file():
     page = " ".join((ROOT / "docs" / "time.md").read_text(encoding="utf-8").split())
     parts = benchmark("wdbo").tables()
