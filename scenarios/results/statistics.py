@@ -193,20 +193,23 @@ def record(label: str, tests: Sequence[Tested]) -> tuple[list[Tested], int, int]
     return own, wins, sum(bool(test.better) for test in own) - wins
 
 
-def sentence(label: str, tests: Sequence[Tested]) -> str:
-    """How an agent compares with the others, as it can stand in a paper."""
+def sentence(label: str, tests: Sequence[Tested], on: str) -> str:
+    """How an agent compares with the others on some problems, as it can stand in a paper."""
     own, wins, losses = record(label, tests)
     if not own:
-        return f"there is no agent to compare {label} with"
+        return f"There is no agent to compare {label} with"
     fewest, most = min(test.trials for test in own), max(test.trials for test in own)
     over = f"paired over {f'{fewest} to ' if fewest < most else ''}{counted(most, 'trial')}"
-    level = f"Holm at {1.0 - LEVEL:.0%}"
-    if len(own) == 1 and not own[0].better:
-        return f"there is no difference between {own[0].a} and {own[0].b}, {over}, {level}"
-    return (
-        f"{label} has lower regret than {wins} of {counted(len(own), 'agent')} and higher than "
-        f"{losses}, {over}, {level}"
+    said = (
+        f"{label} has lower regret than {wins or 'none'} of {counted(len(own), 'agent')}, higher "
+        f"regret than {losses or 'none'}, and no clear difference from "
+        f"{len(own) - wins - losses or 'none'}"
     )
+    if len(own) == 1:
+        rival = own[0].b if label == own[0].a else own[0].a
+        than = f"{'lower' if wins else 'higher'} regret than {rival}"
+        said = f"{label} has {than if own[0].better else f'no clear difference from {rival}'}"
+    return f"On {on}, {said}, {over} (Holm, {1.0 - LEVEL:.0%})"
 
 
 def share_below(

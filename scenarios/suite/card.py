@@ -115,7 +115,10 @@ class Card(Displayed):
     @property
     def sentence(self) -> str:
         """The sentence that can stand in a paper, on the newcomer or the agent of least score."""
-        return f"{sentence(self.own.label, self.tests)}{self.failed and f'; {self.failed}'}."
+        # A comparison has the name of its metric instead of a suite's.
+        of = "" if self.improvement or not self.suite else f" of {self.suite}"
+        on = f"{counted(self.own.problems, 'problem')}{of}"
+        return f"{sentence(self.own.label, self.tests, on)}{self.failed and f'; {self.failed}'}."
 
     @property
     def own(self) -> Standing:

@@ -202,11 +202,17 @@ def test_a_sentence_says_what_was_tested():
             ("c", 0.1, 0.6, 30),
         )
     )
-    assert sentence("m", [win, loss, even]) == (
-        "m has lower regret than 1 of 3 agents and higher than 1, paired over 20 to 30 trials, "
-        "Holm at 5%"
+    assert sentence("m", [win, loss, even], "3 problems of s") == (
+        "On 3 problems of s, m has lower regret than 1 of 3 agents, higher regret than 1, and no "
+        "clear difference from 1, paired over 20 to 30 trials (Holm, 5%)"
     )
-    assert sentence("m", [even]).startswith(
-        "there is no difference between m and c, paired over 30"
-    )
-    assert sentence("a", [loss]) == "there is no agent to compare a with"
+    said = "m has lower regret than 2 of 2 agents, higher regret than none, and no clear"
+    assert f"{said} difference from none, paired over 30" in sentence("m", [win, win], "s")
+    for label, test, said in (
+        ("m", even, "m has no clear difference from c"),
+        ("m", win, "m has lower regret than a"),
+        ("m", loss, "m has higher regret than b"),
+        ("b", loss, "b has lower regret than m"),
+    ):
+        assert sentence(label, [test], "1 problem").startswith(f"On 1 problem, {said}, paired")
+    assert sentence("a", [loss], "s") == "There is no agent to compare a with"

@@ -56,8 +56,8 @@ def found(field):
 
 def test_the_sentence_counts_agents_that_differ(found):
     assert found.sentence == (
-        "mine has lower regret than 2 of 4 agents and higher than 1, paired over 70 trials, "
-        "Holm at 5%."
+        "On 3 problems of made, mine has lower regret than 2 of 4 agents, higher regret than 1, "
+        "and no clear difference from 1, paired over 70 trials (Holm, 5%)."
     )
     assert {t.b: t.better for t in found.tests} == {
         "good": "good",
@@ -128,7 +128,7 @@ def test_an_agent_against_itself_is_no_difference(field):
     alone = {k: row for k, row in field.items() if k[0] == "good"}
     both = alone | {("again", id): replace(row, agent="again") for (_, id), row in alone.items()}
     found = card(both, "again", resamples=20)
-    assert found.sentence.startswith("there is no difference between again and good")
+    assert "made, again has no clear difference from good, paired over" in found.sentence
     assert found.tests[0].p == 1.0
     many = field | {k: row for k, row in both.items() if k[0] == "again"}
     assert {t.b: t.better for t in card(many, "again", resamples=20).tests}["good"] == ""
@@ -136,7 +136,7 @@ def test_an_agent_against_itself_is_no_difference(field):
 
 def test_a_field_of_one_agent_or_one_problem():
     alone = card(made({"mine": 0.5}), "mine", TAGS, resamples=20)
-    assert alone.sentence == "there is no agent to compare mine with."
+    assert alone.sentence == "There is no agent to compare mine with."
     assert (alone.scales, alone.ranking, alone.tests) == ({}, None, ())
     assert any("have no scores" in note for note in alone.notes)
     assert "nan" not in str(alone)

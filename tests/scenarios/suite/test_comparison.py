@@ -316,8 +316,9 @@ def test_agents_are_tested_trial_by_trial():
     }
     found = compare({"w": runs}, baseline="b", resamples=10)
     assert {(t.a, t.b) for t in found.tests} == {("b", "a"), ("b", "c")}
-    assert "lower regret than 0 of 2 agents and higher than 2, paired over 30 trials" in (
-        found.sentence
+    assert found.sentence == (
+        "On 1 problem, b has lower regret than none of 2 agents, higher regret than 2, and no "
+        "clear difference from none, paired over 30 trials (Holm, 5%)."
     )
 
 
