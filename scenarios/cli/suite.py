@@ -1,7 +1,9 @@
 """`gpbandits suite`: run a frozen suite of problems for an agent, and check its archive."""
 
+import shlex
 import sys
 from collections import Counter, defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +107,7 @@ def run(
     given |= {"problems": problems or None, "engine": Engine(engine)}
     last = public = run_suite(name, entry, folder=out, **given)
     _conclude(public)
-    notes = []
+    notes = [f"made on {datetime.now(UTC):%Y-%m-%d} by: {shlex.join(['gpbandits', *sys.argv[1:]])}"]
     if seeds is not None and not public.failures:
         folder, beside = public.folder / f"seed{seeds}", opponents(public)
         last = run_suite(name, entry, folder=folder, rivals=beside, seed=seeds, **given)
@@ -113,7 +115,7 @@ def run(
         if not last.failures:
             found = exposed(public, last)
             click.echo(f"{found}\n")
-            notes = [found.sentence]
+            notes.insert(0, found.sentence)
     if public.rows:
         card = public.card(*notes)
         click.echo(card)

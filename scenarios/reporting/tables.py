@@ -12,17 +12,22 @@ def markdown(
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (head, rule, *rows))
 
 
-def booktabs(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def booktabs(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], label: str, notes: str
+) -> str:
     """A table for LaTeX, which needs the package booktabs; the first column is on the left.
 
-    It is set small, so that the card of a suite, with all agents, fits on a page.
+    Notes stand below it. It is set small, so that the card of a suite, with all agents, fits on a
+    page.
     """
     lines = [" & ".join(map(_in_latex, row)) + r" \\" for row in (head, *rows)]
     table = [
         *(r"\begin{table}", r"\centering", rf"\caption{{{_in_latex(caption)}}}"),
+        rf"\label{{tab:{re.sub(r'[^A-Za-z0-9-]+', '-', label)}}}",
         r"\footnotesize\setlength{\tabcolsep}{3pt}",
         *(rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", lines[0], r"\midrule"),
-        *(*lines[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}"),
+        *(*lines[1:], r"\bottomrule", r"\end{tabular}", r"\par\smallskip"),
+        *(rf"{{\scriptsize\raggedright {_in_latex(notes)}\par}}", r"\end{table}"),
     ]
     return "\n".join(table)
 

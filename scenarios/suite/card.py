@@ -10,6 +10,7 @@ face the same environment instances, by signed ranks within each problem
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
+from textwrap import fill
 from typing import TypeAlias
 
 import numpy as np
@@ -41,11 +42,19 @@ from gpbandits_env.scenarios.suite.rows import Field, Row
 
 # The pictures show agents that play at least this share of the newcomer's problems.
 MOST = 0.75
+# Words are not broken at the end of a line.
+WHOLE: Plain = {"break_long_words": False, "break_on_hyphens": False}
 # The shares of the horizon at which scores are computed.
 SHARES = np.arange(1, 13) / 12
 
 # The score of an agent without one.
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
+# What columns of the tables mean.
+COLUMNS = {
+    "effect": "Effect: +1 if the agent of the row (of a pair, the second) has the higher regret in "
+    "every paired trial, and -1 if it has the lower one, by signed ranks.",
+    "place": "Place: by mean regret, among the agents that play the problem.",
+}
 # The head of a table, and its rows.
 Table: TypeAlias = tuple[list[str], list[list[str]]]
 
@@ -129,10 +138,16 @@ class Card(Displayed):
 
     @property
     def summary(self) -> str:
-        """The score of this agent, and its time."""
-        known = not np.isnan(self.own.seconds)
-        time = f", {duration(self.own.seconds)} per round" if known else ""
-        return f"Score {self.own.score}{time}."
+        """The score of this agent, its time, and its mean rank."""
+        said, ranks = f"Score {self.own.score}", {}
+        if not np.isnan(self.own.seconds):
+            said += f", {duration(self.own.seconds)} per round"
+        if self.ranking:
+            ranks = dict(zip(self.ranking.agents, self.ranking.ranks, strict=True))
+        if rank := ranks.get(self.own.label):
+            place = 1 + sum(other < rank for other in ranks.values())
+            said += f", mean rank {rank:.2f} (place {place} of {counted(len(ranks), 'agent')})"
+        return f"{said}."
 
     @property
     def method(self) -> str:
@@ -169,12 +184,10 @@ class Card(Displayed):
             columns["wins"] = [str(wins.get(k, "")) for k in labels]
         columns["score"] = [str(a.score) for a in self.agents]
         if self.newcomer:
-            said = {self.newcomer: "higher", "": "no difference"}
-            names = ["effect", "p (Holm)", f"regret vs. {self.newcomer}"]
-            own = [
-                [*_said(of[k]), said.get(of[k].better, "lower")] if k in of else [""] * 3
-                for k in labels
-            ]
+            said = dict.fromkeys(labels, f"lower than {self.newcomer}")
+            said |= {self.newcomer: f"higher than {self.newcomer}", "": "no clear difference"}
+            names = ["effect", "p (Holm)", "regret"]
+            own = [[*_said(of[k]), said[of[k].better]] if k in of else [""] * 3 for k in labels]
         else:
             names = ["beats", "loses to"]
             own = [[str(count) for count in record(k, self.tests)[1:]] for k in labels]
@@ -225,9 +238,12 @@ class Card(Displayed):
         """The card for a terminal."""
         lines = [self.sentence, self.summary, ""]
         for title, (head, rows) in self.tables().items():
-            lines += [title, *aligned([head, *rows]), ""]
+            about = [COLUMNS[word] for word in head if word in COLUMNS]
+            lines += [title, *aligned([head, *rows]), *about, ""]
         lines += [critical(self.ranking), ""] if self.ranking else []
-        return "\n".join([*lines, self.method, *(f"note: {note}" for note in self.notes)])
+        lines += [self.method, *(f"note: {note}" for note in self.notes)]
+        # Tables are as wide as they are.
+        return "\n".join(line if line[:1] == " " else fill(line, 100, **WHOLE) for line in lines)
 
     def to_dict(self) -> Plain:
         """A plain JSON dict; numbers that are not finite become None."""
@@ -287,7 +303,7 @@ def card(
     rank = _ranked(scored, [id for id in own if id in scales])
     return Card(
         ", ".join(dict.fromkeys(id.rpartition("/")[0] for id in own)),
-        ", ".join(sorted({row.version for row in field.values()} - {""})),
+        _versions(field, newcomer),
         newcomer,
         agents,
         tested([(a, b, [*differences(by[a], by[b]).values()]) for a, b in pairs]),
@@ -393,10 +409,10 @@ def critical(found: Ranking) -> str:
     listed = ", ".join(
         f"{agent} {rank:.2f}" for agent, rank in zip(found.agents, found.ranks, strict=True)
     )
-    groups = "; ".join(", ".join(group) for group in found.groups) or "none"
+    groups = "; ".join(f"{group[0]} to {group[-1]}" for group in found.groups) or "none"
     return (
         f"Mean ranks over {counted(len(found.problems), 'problem')}: {listed}. Friedman's test: "
-        f"p = {found.friedman:.2g}. Groups without a difference (Wilcoxon, Holm): {groups}."
+        f"p = {found.friedman:.2g}. Groups without a clear difference (Wilcoxon, Holm): {groups}."
     )
 
 
@@ -416,6 +432,16 @@ def by_agent(field: Field) -> dict[str, dict[str, Row]]:
     for (agent, problem), row in field.items():
         found.setdefault(agent, {})[problem] = row
     return found
+
+
+def _versions(field: Field, newcomer: str) -> str:
+    """The versions that made the rows of the newcomer, and of the others if these differ."""
+    known: dict[bool, set[str]] = {True: set(), False: set()}
+    for (agent, _), row in field.items():
+        known[agent == newcomer] |= {row.version} - {""}
+    own, others = (", ".join(sorted(versions)) for versions in known.values())
+    both = own and others and own != others
+    return f"{own} for {newcomer}, and {others} for the others" if both else own or others
 
 
 def _check(field: Field, own: Mapping[str, Row]) -> None:

@@ -1,6 +1,6 @@
 """The pictures of a card, each alone or all in one figure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -50,8 +50,9 @@ def single_figures(card: Card) -> "dict[str, Figure]":
     """Each picture of a card as a figure of its own, by its name."""
     styles, found = _styles(card), {}
     for name, (draw, looks) in _panels(card).items():
-        with new_figure(6.0, _height(card) if draw is _ranks else 4.4) as made:
-            draw(made.add_subplot(**looks), card, styles)
+        with new_figure(*((13.0, _height(card)) if draw is _ranks else (6.0, 4.4))) as made:
+            draw(axes := made.add_subplot(**looks), card, styles)
+            axes.set_title("")  # the page has a caption
             if draw not in (_ranks, _cost):  # which name their agents
                 share_legend(made, 3)
         found[name] = made
@@ -154,7 +155,7 @@ def _radar(axes: Any, card: Card, styles: Styles) -> None:
     axes.set_ylim(0.0, 1.0)
     axes.set_yticks([0.25, 0.5, 0.75], ["", "0.5", ""], color=GREY)
     axes.tick_params(pad=0)
-    axes.set_title("1 - score by tag, farther out is better", pad=18)
+    axes.set_title("1 - score by tag (0 for scores above 1), farther out is better", pad=18)
 
 
 def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
@@ -180,17 +181,22 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter("{x:g}")
     axes.set_title("score against computing time, lower is better")
-    _name(axes, named)
+    _name(axes, named, [(agent.seconds, agent.score.value) for agent in placed])
     axes.set_xlabel("seconds per round (ask and tell)")
     axes.set_ylabel("score")
 
 
-def _name(axes: "Axes", named: Mapping[str, tuple[float, float, str]]) -> None:
+def _name(
+    axes: "Axes",
+    named: Mapping[str, tuple[float, float, str]],
+    points: Sequence[tuple[float, float]],
+) -> None:
     """Write names beside points, from the lowest up, each above what it would cover."""
-    points = 72.0 / axes.figure.dpi
+    scale = 72.0 / axes.figure.dpi
     axes.get_xlim(), axes.get_ylim()  # which the transform below needs
-    at = {name: axes.transData.transform(where[:2]) * points for name, where in named.items()}
-    taken = [(x - 5.0, x + 5.0, y - 3.0) for x, y in at.values()]  # left, right, height
+    at = {name: axes.transData.transform(where[:2]) * scale for name, where in named.items()}
+    drawn = axes.transData.transform(points) * scale
+    taken = [(x - 5.0, x + 5.0, y - 3.0) for x, y in drawn]  # left, right, height
     for name, (x, y) in sorted(at.items(), key=lambda each: float(each[1][1])):
         left, right, height = x + 7.0, x + 7.0 + 5.6 * len(name), y - 3.0
         for a, b, other in sorted(taken, key=lambda each: each[2]):

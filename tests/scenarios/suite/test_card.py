@@ -213,7 +213,7 @@ def test_scales_without_random_or_oracle(field):
 
 
 def test_the_text_has_every_agent_problem_and_tag(found, field):
-    said = str(found)
+    said = " ".join(str(found).split())
     for word in (
         *LEVELS,
         *HORIZONS,
@@ -221,16 +221,23 @@ def test_the_text_has_every_agent_problem_and_tag(found, field):
         "noisy",
         "Friedman",
         "Holm",
-        "made, gpbandits-env 0.1",
+        "made, gpbandits-env 0.1;",
+        "mean rank 2.67 (place 3 of 5 agents).",
+        "and -1 if it has the lower one",
+        "among the agents that play the problem",
     ):
         assert word in said
+    assert re.search(r"\n  good .* lower than mine ", str(found))
+    assert re.search(r"\n  poor .* higher than mine ", str(found))
+    assert max(map(len, str(found).splitlines())) <= 100
     assert "Archived trials keep the version" not in said
     older = {
         key: replace(row, version="0.0") if key[0] == "good" else row for key, row in field.items()
     }
-    both = str(card(older, "mine", TAGS, resamples=20))
-    assert "made, gpbandits-env 0.0, 0.1; 3 problems. Archived trials keep the version" in both
-    assert len({line.rstrip() for line in said.splitlines()}) >= 20
+    both = " ".join(str(card(older, "mine", TAGS, resamples=20)).split())
+    versions = "made, gpbandits-env 0.1 for mine, and 0.0, 0.1 for the others; 3 problems."
+    assert f"{versions} Archived trials keep the version" in both
+    assert len({line.rstrip() for line in str(found).splitlines()}) >= 20
     assert [duration(s) for s in (1.3e-5, 2.14e-3, 0.1504, 12.34)] == [
         "13 us",
         "2.1 ms",
@@ -251,7 +258,7 @@ def test_a_card_is_a_page_a_picture_and_a_table(found, tmp_path):
     for word in (found.sentence, "Critical differences", "Runtime profiles", *LEVELS, *HORIZONS):
         assert word in text
     assert shown.count("<svg") == 5
-    assert files[1].read_text("utf-8") == str(found)
+    assert files[1].read_text("utf-8") == f"{found}\n"
     assert files[3].stat().st_size > 50_000
     table = files[2].read_text("utf-8")
     assert table.count(r" \\") == 1 + len(LEVELS)
@@ -260,6 +267,8 @@ def test_a_card_is_a_page_a_picture_and_a_table(found, tmp_path):
         "made, gpbandits-env 0.1",
         "3 problems",
         "signed ranks",
+        r"\label{tab:card-mine}",
+        "and $-$1 if it has the lower one",
     ):
         assert word in table
     assert "<" not in table  # which LaTeX's usual fonts print as another character
