@@ -24,7 +24,7 @@ def booktabs(
     table = [
         *(r"\begin{table}", r"\centering", rf"\caption{{{_in_latex(caption)}}}"),
         rf"\label{{tab:{re.sub(r'[^A-Za-z0-9-]+', '-', label)}}}",
-        r"\footnotesize\setlength{\tabcolsep}{3pt}",
+        r"\footnotesize\setlength{\tabcolsep}{3pt}\renewcommand{\arraystretch}{0.95}",
         *(rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", lines[0], r"\midrule"),
         *(*lines[1:], r"\bottomrule", r"\end{tabular}", r"\par\smallskip"),
         *(rf"{{\scriptsize\raggedright {_in_latex(notes)}\par}}", r"\end{table}"),

@@ -25,7 +25,13 @@ LEGENDS = {
 def latex(card: Card) -> str:
     """The agents of a card as a table for LaTeX, with a caption that says how it was made."""
     head, rows = card.standings()
+    # Short words, so that the table is not wider than a page.
+    short = {f"{word} than {card.newcomer}": word for word in ("lower", "higher")}
+    short |= {"no clear difference": "unclear"}
+    rows = [[short.get(word, word) for word in row] for row in rows]
     notes = [card.method, *(about for word, about in COLUMNS.items() if word in head)]
+    if card.newcomer:
+        notes.append(f"Regret: that of the agent of the row, against that of {card.newcomer}.")
     return booktabs(card.sentence, head, rows, f"card-{card.newcomer or 'all'}", " ".join(notes))
 
 
