@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.part import Part
-from gpbandits_env.arrays import Settings, whole
+from gpbandits_env.arrays import Settings, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, temporal_from_dict
 
@@ -162,8 +162,10 @@ def drift_of(
     """The settings ``epsilon`` and ``temporal``, of which a Markov kernel is the former.
 
     Raises:
-        InvalidInput: both are given, or the kernel is invalid.
+        InvalidInput: both are given, or one is invalid.
     """
+    if epsilon is not None:
+        epsilon = positive(epsilon, "epsilon", zero=True)
     moving = None if temporal is None else temporal_from_dict(temporal)
     if epsilon is not None and moving is not None:
         raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")

@@ -292,3 +292,10 @@ def test_a_long_time_brings_the_prior_back(name, search):
     agent.posterior.advance(0.02, 86400.0)
     assert getattr(agent, "incumbent", 3.0) == 3.0
     assert np.isfinite(agent.ask()).all()
+
+
+@pytest.mark.parametrize("epsilon", [np.array([0.1, 0.2]), np.zeros(0)])
+def test_an_array_is_no_epsilon(epsilon):
+    problem = Problem(Arms.grid(5), SquaredExponential(0.2), 0.1)
+    with pytest.raises(InvalidInput, match="epsilon must be a number"):
+        agents.make("qei", problem, epsilon=epsilon)
