@@ -50,7 +50,7 @@ REFERENCE = "reference:"
 
 
 @dataclass(frozen=True)
-class Part:
+class Source:
     """What one file has of a problem.
 
     Args:
@@ -82,7 +82,7 @@ def gather(paths: Sequence[str | Path], metric: str, agents: Sequence[str] | Non
         twice = [item for i, item in enumerate(given) if item in given[:i]]
         if twice:
             raise InvalidInput(f"the {what} {twice[0]} is given twice")
-    found: dict[str, list[Part]] = {}
+    found: dict[str, list[Source]] = {}
     # Results files first, so that the agents of a reference join theirs.
     for path in sorted(map(str, paths), key=lambda path: path.startswith(REFERENCE)):
         kept = path.startswith(REFERENCE)
@@ -115,7 +115,7 @@ def _name(id: str, params: Settings) -> str:
     return " ".join([id, *(f"{k}={v}" for k, v in params.items())])
 
 
-def _stored(path: str, metric: str, paths: Sequence[str | Path]) -> Iterator[tuple[str, Part]]:
+def _stored(path: str, metric: str, paths: Sequence[str | Path]) -> Iterator[tuple[str, Source]]:
     """The values of each cell of a results file that has any."""
     with Store.open(path) as store:
         _check_joins(path, store.scenario, map(str, paths))
@@ -127,10 +127,10 @@ def _stored(path: str, metric: str, paths: Sequence[str | Path]) -> Iterator[tup
                 curves = curves_of(store, cell, label, metric)[:, rounds - 1]
                 runs[label] = dict(zip(store.trials(cell, label), curves, strict=True))
             if runs:
-                yield _name(store.scenario["id"], params), Part(rounds, runs, study)
+                yield _name(store.scenario["id"], params), Source(rounds, runs, study)
 
 
-def _kept(id: str, metric: str) -> Iterator[tuple[str, Part]]:
+def _kept(id: str, metric: str) -> Iterator[tuple[str, Source]]:
     """The kept values of each cell of a scenario."""
     kept = evidence.load(id)
     if kept is None:
@@ -140,7 +140,7 @@ def _kept(id: str, metric: str) -> Iterator[tuple[str, Part]]:
         )
     for cell, params in enumerate(kept.points):
         runs = {k: dict(enumerate(kept.curve(cell, k, metric))) for k in kept.labels(cell)}
-        yield _name(id, params), Part(kept.rounds, runs, units=kept.units.get(cell))
+        yield _name(id, params), Source(kept.rounds, runs, units=kept.units.get(cell))
 
 
 def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
@@ -164,7 +164,7 @@ def _fresh(name: str, taken: Settings) -> str:
     return f"{name} ({count + 1})" if count else name
 
 
-def _in_common(found: Mapping[str, list[Part]], agents: Sequence[str] | None) -> Field:
+def _in_common(found: Mapping[str, list[Source]], agents: Sequence[str] | None) -> Field:
     """The rows of the agents that all have, in the trials that all have run, or their units."""
     labels = [dict.fromkeys(k for part in parts for k in part.runs) for parts in found.values()]
     every = dict.fromkeys(label for of in labels for label in of)

@@ -299,7 +299,7 @@ def test_the_commands(module, tmp_path):
     done = invoke("run", "core-v1", "--agent", "gp-ucb", "--set", "beta=2", "--label", "two", *more)
     assert done.exit_code == 0, done.output
     assert "two has lower regret than" in done.output
-    assert re.search(r"note: made on 20\d\d-\d\d-\d\d by: gpbandits ", done.output)
+    assert re.search(r"note: made on 20\d\d-\d\d-\d\d by: gpbandits", done.output)
     card = [f"card.{kind}" for kind in ("html", "png", "svg", "tex", "txt")]
     written = sorted(p.name for p in (tmp_path / "out").iterdir())
     assert written == [*card, "rows.npz", "se.sqlite"]
