@@ -369,7 +369,8 @@ class WDBO(GPAgent):
         **settings: object,
     ) -> None:
         usual = problem.temporal if isinstance(problem.temporal, Matern32Time) else None
-        given = temporal or usual or Matern32Time(25.0)
+        usual = usual or Matern32Time(25.0)
+        given = usual if temporal is None else temporal
         super().__init__(problem, rng, temporal=given, **settings)
         if not isinstance(self.conditioned.model.temporal, Matern32Time):
             raise InvalidInput(

@@ -294,8 +294,10 @@ def test_a_long_time_brings_the_prior_back(name, search):
     assert np.isfinite(agent.ask()).all()
 
 
-@pytest.mark.parametrize("epsilon", [np.array([0.1, 0.2]), np.zeros(0)])
-def test_an_array_is_no_epsilon(epsilon):
+@pytest.mark.parametrize("wrong", [np.array([0.1, 0.2]), np.zeros(0)])
+def test_an_array_is_no_drift(wrong):
     problem = Problem(Arms.grid(5), SquaredExponential(0.2), 0.1)
     with pytest.raises(InvalidInput, match="epsilon must be a number"):
-        agents.make("qei", problem, epsilon=epsilon)
+        agents.make("qei", problem, epsilon=wrong)
+    with pytest.raises(InvalidInput, match="temporal kernel must be a dict"):
+        agents.make("w-dbo", problem, temporal=wrong)
