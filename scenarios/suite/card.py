@@ -1,10 +1,8 @@
-r"""The card of an agent: how it compares with every other agent of a field of rows.
+"""The card of an agent: how it compares with every other agent of a field of rows.
 
-The regret after the last round becomes a score that problems share: 0 is the mean of the oracle, or
-of the best agent where there is no oracle, and 1 that of random. Scores say how much, and tests
-whether: the newcomer and each rival are tested over the trials that both have run, in which they
-face the same environment instances, by signed ranks within each problem
-(`statistics.signed_rank`), with Holm's adjustment for the number of rivals.
+Scores (`suite.scores`) say how much, and tests whether: the newcomer and each rival are tested over
+the trials that both have run, in which they face the same environment instances, by signed ranks
+within each problem (`statistics.signed_rank`), with Holm's adjustment for the number of rivals.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,12 +31,22 @@ from gpbandits_env.scenarios.results.statistics import (
     interval,
     ranking,
     record,
-    runtime_profile,
     sentence,
     share_below,
     tested,
 )
 from gpbandits_env.scenarios.suite.rows import Field, Row
+from gpbandits_env.scenarios.suite.scores import (
+    Standing,
+    by_agent,
+    by_tag,
+    differences,
+    means_of,
+    runtime,
+    scales_of,
+    scores_of,
+    standings,
+)
 
 # The pictures show agents that play at least this share of the newcomer's problems.
 MOST = 0.75
@@ -46,9 +54,6 @@ MOST = 0.75
 WHOLE: Plain = {"break_long_words": False, "break_on_hyphens": False}
 # The shares of the horizon at which scores are computed.
 SHARES = np.arange(1, 13) / 12
-
-# The score of an agent without one.
-UNKNOWN = Interval(np.nan, np.nan, np.nan)
 # What columns of the tables mean.
 COLUMNS = {
     "effect": "Effect: +1 if the agent of the row (of a pair, the second) has the higher regret in "
@@ -57,25 +62,6 @@ COLUMNS = {
 }
 # The head of a table, and its rows.
 Table: TypeAlias = tuple[list[str], list[list[str]]]
-
-
-@dataclass(frozen=True)
-class Standing:
-    """An agent in a field.
-
-    Args:
-        label: its label.
-        problems: the number of problems that it plays.
-        score: the interquartile mean of its scores over these, with a 95% bootstrap interval.
-        seconds: the time per round, the geometric mean over these.
-        tags: the interquartile mean over the problems of each tag that it plays.
-    """
-
-    label: str
-    problems: int
-    score: Interval
-    seconds: float
-    tags: dict[str, float]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -309,7 +295,7 @@ def card(
         tested([(a, b, [*differences(by[a], by[b]).values()]) for a, b in pairs]),
         {
             tag: (interval(interquartile_mean, found, rng, resamples), len(found))
-            for tag, found in _by_tag(scored.get(newcomer, {}), tags).items()
+            for tag, found in by_tag(scored.get(newcomer, {}), tags).items()
         },
         rank,
         {k: share_below([*scored[k].values()], LIMITS, rng, resamples) for k in shown},
@@ -320,80 +306,6 @@ def card(
         means_of(shared),
         failed,
     )
-
-
-def standings(
-    field: Field,
-    tags: Mapping[str, Sequence[str]] | None = None,
-    *,
-    scales: Mapping[str, Scale] | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> tuple[Standing, ...]:
-    """Every agent of a field with its score, the best first; by default on its `scales_of`."""
-    scales, found = scales_of(field) if scales is None else scales, []
-    for label, rows in by_agent(field).items():
-        own = scores_of(rows, scales)
-        # Each agent has its own stream, so that a new one changes no other interval.
-        rng = np.random.default_rng(seed)
-        score = interval(interquartile_mean, [*own.values()], rng, resamples) if own else UNKNOWN
-        seconds = np.exp(np.mean([np.log(max(row.seconds, 1e-9)) for row in rows.values()]))
-        means = {
-            tag: float(interquartile_mean([s[None] for s in of])[0])
-            for tag, of in _by_tag(own, tags).items()
-        }
-        found.append(Standing(label, len(rows), score, float(seconds), means))
-    return tuple(sorted(found, key=lambda s: (np.isnan(s.score.value), s.score.value, s.label)))
-
-
-def _by_tag(
-    scores: Mapping[str, Array], tags: Mapping[str, Sequence[str]] | None
-) -> dict[str, list[Array]]:
-    """The scores on the problems of each tag."""
-    found: dict[str, list[Array]] = {}
-    for id, of in (tags or {}).items():
-        for tag in of:
-            found.setdefault(tag, []).extend([scores[id]] if id in scores else [])
-    return {tag: of for tag, of in found.items() if of}
-
-
-def scales_of(field: Field, newcomer: str | None = None) -> dict[str, Scale]:
-    """The scale of each problem on which random's regret is above the best agent's.
-
-    The newcomer does not count, so that it changes no score of another agent.
-    """
-    counting = {k: v for k, v in field.items() if k[0] != newcomer or k[0] in (RANDOM, ORACLE)}
-    found = {id: Scale.of(means) for id, means in means_of(counting).items()}
-    return {id: scale for id, scale in found.items() if scale.usable}
-
-
-def means_of(field: Field) -> dict[str, dict[str, float]]:
-    """Problem -> agent -> its mean regret after the last round."""
-    found: dict[str, dict[str, float]] = {}
-    for (agent, problem), row in field.items():
-        found.setdefault(problem, {})[agent] = float(row.regret[:, -1].mean())
-    return found
-
-
-def scores_of(rows: Mapping[str, Row], scales: Mapping[str, Scale]) -> dict[str, Array]:
-    """The scores of every trial of an agent, by problem."""
-    return {id: scales[id].scores(row.regret[:, -1]) for id, row in rows.items() if id in scales}
-
-
-def runtime(rows: Mapping[str, Row], scales: Mapping[str, Scale], rounds: Array) -> Array:
-    """The share of problem x trial x target that an agent has reached after each of some rounds.
-
-    Problems have equal weights.
-
-    Source: Hansen et al. (2022), "Anytime performance assessment in blackbox optimization
-    benchmarking", with targets relative to the agents of the field.
-    """
-    shares = [
-        runtime_profile(row.rounds, row.regret, scales[id].one, scales[id].best, rounds)
-        for id, row in rows.items()
-        if id in scales and scales[id].usable
-    ]
-    return np.asarray(np.mean(shares, axis=0)) if shares else np.zeros(len(rounds))
 
 
 def duration(seconds: float) -> str:
@@ -426,14 +338,6 @@ def _shown(agents: Sequence[Standing], newcomer: str) -> list[str]:
     return list(dict.fromkeys([newcomer, *best[:3], *([RANDOM] if RANDOM in scored else [])]))
 
 
-def by_agent(field: Field) -> dict[str, dict[str, Row]]:
-    """Agent -> problem -> its row."""
-    found: dict[str, dict[str, Row]] = {}
-    for (agent, problem), row in field.items():
-        found.setdefault(agent, {})[problem] = row
-    return found
-
-
 def _versions(field: Field, newcomer: str) -> str:
     """The versions that made the rows of the newcomer, and of the others if these differ."""
     known: dict[bool, set[str]] = {True: set(), False: set()}
@@ -452,12 +356,6 @@ def _check(field: Field, own: Mapping[str, Row]) -> None:
                 f"the rows of {mine.agent} and {label} on {id} are of different problems: run "
                 "both on the same version of the suite"
             )
-
-
-def differences(own: Mapping[str, Row], other: Mapping[str, Row]) -> dict[str, Array]:
-    """The other's regret minus one's own in the trials of each problem that both have run."""
-    shared = {id: min(own[id].trials, other[id].trials) for id in own if id in other}
-    return {id: other[id].regret[:n, -1] - own[id].regret[:n, -1] for id, n in shared.items()}
 
 
 def _ranked(scored: Mapping[str, Mapping[str, Array]], ids: Sequence[str]) -> Ranking | None:

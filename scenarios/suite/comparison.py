@@ -35,15 +35,9 @@ from gpbandits_env.scenarios.results.statistics import (
 )
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY
-from gpbandits_env.scenarios.suite.card import (
-    SHARES,
-    Card,
-    by_agent,
-    card,
-    means_of,
-    runtime,
-)
+from gpbandits_env.scenarios.suite.card import SHARES, Card, card
 from gpbandits_env.scenarios.suite.rows import Field, Row
+from gpbandits_env.scenarios.suite.scores import by_agent, means_of, runtime
 
 # Before the id of a scenario: the kept values of its reference results, instead of a results file.
 REFERENCE = "reference:"

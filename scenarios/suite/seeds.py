@@ -9,9 +9,9 @@ from gpbandits_env.display import Displayed, aligned
 from gpbandits_env.scenarios.results.statistics import ORACLE, RANDOM
 from gpbandits_env.scenarios.scenario import AgentEntry
 from gpbandits_env.scenarios.suite.archive import archived, entries
-from gpbandits_env.scenarios.suite.card import by_agent, differences, standings
 from gpbandits_env.scenarios.suite.rows import Field
 from gpbandits_env.scenarios.suite.run import SuiteOutcome
+from gpbandits_env.scenarios.suite.scores import by_agent, differences, standings
 
 BEST = 5
 LEVEL, SHUFFLES, ROUNDING = 0.01, 10_000, 1e-9

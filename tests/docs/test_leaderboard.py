@@ -9,7 +9,7 @@ import pytest
 
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived
-from gpbandits_env.scenarios.suite.card import standings
+from gpbandits_env.scenarios.suite.scores import standings
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ MODULES = {
     ),
     "gpbandits_env.scenarios": (
         *("scenario", "study.run", "study.engines"),
-        *("results.report", "results.statistics", "suite.card", "suite.comparison"),
+        *("results.report", "results.statistics", "suite.card", "suite.scores", "suite.comparison"),
     ),
 }
 

@@ -10,9 +10,10 @@ from gpbandits_env import agents
 from gpbandits_env.scenarios.results.statistics import ORACLE, RANDOM
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived
-from gpbandits_env.scenarios.suite.card import Card, Standing, card, duration, standings
+from gpbandits_env.scenarios.suite.card import Card, card, duration
 from gpbandits_env.scenarios.suite.card_figure import single_figures
 from gpbandits_env.scenarios.suite.rows import Field
+from gpbandits_env.scenarios.suite.scores import Standing, standings
 
 SUITE, ALL, BEST = "core-v1", "all problems", 3
 # The agent of the card that is shown.

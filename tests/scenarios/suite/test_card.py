@@ -16,10 +16,11 @@ from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.results.statistics import LIMITS
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived
-from gpbandits_env.scenarios.suite.card import card, duration, scales_of, standings
+from gpbandits_env.scenarios.suite.card import card, duration
 from gpbandits_env.scenarios.suite.card_figure import single_figures
 from gpbandits_env.scenarios.suite.card_page import latex, page, save_card
 from gpbandits_env.scenarios.suite.rows import Row, log_spaced
+from gpbandits_env.scenarios.suite.scores import scales_of, standings
 
 HORIZONS = {"made/flat": 50, "made/hard": 200, "made/box": 30}
 SCALES = {"made/flat": 1.0, "made/hard": 1e4, "made/box": 1e-3}
