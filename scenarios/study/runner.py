@@ -238,46 +238,42 @@ def run_rounds(
     context = None if first is None else first.get("context")
     t, over = 0, False
     while t < horizon if horizon else not over:
-        try:
-            start = perf_counter()
-            actions = agent.ask() if context is None else agent.ask(context=context)
-            if t == 0 and opening is not None:
-                actions = np.full(len(actions), opening)
-            mask: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
-            chosen = perf_counter()
-            clock = _evaluation_seconds(instance)
-            observation, _, _, over, info = env.step((actions, *mask) if selective else actions)
-            stepped = perf_counter()
-            context = observation.get("context")
-            if delayed or "time" in observation:
-                agent.observe(observation)
-            else:
-                agent.tell(actions, observation["rewards"], *mask)
-            end = perf_counter()
-            if reveal is not None:
-                reveal(instance.function.values)
-            observed = mask[0] if selective else np.ones(len(actions), dtype=bool)
-            spent += int(np.count_nonzero(observed))
-            if store_actions and horizon and horizon * np.size(actions) <= MOST_ACTIONS:
-                rounds.put(t, actions=actions)
-            if "time" in observation:
-                rounds.put(t, time=observation["time"], time_regret=info["time_regret"])
-            rounds.put(
-                t,
-                rewards=np.where(observed, np.nan, 0.0) if delayed else observation["rewards"],
-                values=info["noiseless_rewards"],
-                regret=info["regret"],
-                optimum=info["optimum"],
-                model_order=model_order(agent),
-                evaluations=spent,
-            )
-            if delayed:
-                _put_late(rounds.arrays["rewards"], t, observation)
-            evaluating = _evaluation_seconds(instance) - clock
-            seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
-        except Exception as error:
-            error.add_note(f"in round {t + 1}")
-            raise
+        start = perf_counter()
+        actions = agent.ask() if context is None else agent.ask(context=context)
+        if t == 0 and opening is not None:
+            actions = np.full(len(actions), opening)
+        mask: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
+        chosen = perf_counter()
+        clock = _evaluation_seconds(instance)
+        observation, _, _, over, info = env.step((actions, *mask) if selective else actions)
+        stepped = perf_counter()
+        context = observation.get("context")
+        if delayed or "time" in observation:
+            agent.observe(observation)
+        else:
+            agent.tell(actions, observation["rewards"], *mask)
+        end = perf_counter()
+        if reveal is not None:
+            reveal(instance.function.values)
+        observed = mask[0] if selective else np.ones(len(actions), dtype=bool)
+        spent += int(np.count_nonzero(observed))
+        if store_actions and horizon and horizon * np.size(actions) <= MOST_ACTIONS:
+            rounds.put(t, actions=actions)
+        if "time" in observation:
+            rounds.put(t, time=observation["time"], time_regret=info["time_regret"])
+        rounds.put(
+            t,
+            rewards=np.where(observed, np.nan, 0.0) if delayed else observation["rewards"],
+            values=info["noiseless_rewards"],
+            regret=info["regret"],
+            optimum=info["optimum"],
+            model_order=model_order(agent),
+            evaluations=spent,
+        )
+        if delayed:
+            _put_late(rounds.arrays["rewards"], t, observation)
+        evaluating = _evaluation_seconds(instance) - clock
+        seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
         t += 1
     return rounds.until(t), seconds.until(t)
 
@@ -378,15 +374,19 @@ def _run(task: PlannedTrial) -> TrialRecord:
         if here.initial:
             first = initial_points(env, agent, here.initial, task.stream("initial"))
         end = clocked(here.env_kwargs)
-        rounds, seconds = run_rounds(
-            env,
-            agent,
-            None if end else here.horizon,
-            observation,
-            opening=cell.opening(task.key.trial),
-            store_actions=here.store_actions,
-            spent=here.initial,
-        )
+        try:
+            rounds, seconds = run_rounds(
+                env,
+                agent,
+                None if end else here.horizon,
+                observation,
+                opening=cell.opening(task.key.trial),
+                store_actions=here.store_actions,
+                spent=here.initial,
+            )
+        except Exception as error:
+            error.add_note(f"in round {agent.round + 1}")
+            raise
     if end:
         rounds, seconds = in_parts(rounds, seconds, here.horizon, end)
     if "actions" not in rounds:
