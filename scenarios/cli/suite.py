@@ -107,7 +107,11 @@ def run(
     given |= {"problems": problems or None, "engine": Engine(engine)}
     last = public = run_suite(name, entry, folder=out, **given)
     _conclude(public)
-    notes = [f"made on {datetime.now(UTC):%Y-%m-%d} by: {shlex.join(['gpbandits', *sys.argv[1:]])}"]
+    words = ["gpbandits", "suite", "run", name, "--agent", agent]
+    said = {"set": settings, "label": [label], "problem": problems, "trials": [given["trials"]]}
+    for option, values in (said | {"seeds": [seeds]}).items():
+        words += [word for v in values if v is not None for word in (f"--{option}", str(v))]
+    notes = [f"made on {datetime.now(UTC):%Y-%m-%d} by: {shlex.join(words)}"]
     if seeds is not None and not public.failures:
         folder, beside = public.folder / f"seed{seeds}", opponents(public)
         last = run_suite(name, entry, folder=folder, rivals=beside, seed=seeds, **given)

@@ -299,7 +299,9 @@ def test_the_commands(module, tmp_path):
     done = invoke("run", "core-v1", "--agent", "gp-ucb", "--set", "beta=2", "--label", "two", *more)
     assert done.exit_code == 0, done.output
     assert "two has lower regret than" in done.output
-    assert re.search(r"note: made on 20\d\d-\d\d-\d\d by: gpbandits", done.output)
+    by = "core-v1 --agent gp-ucb --set beta=2 --label two --problem se --trials 2"
+    said = " ".join(done.output.split())
+    assert re.search(rf"note: made on 20\d\d-\d\d-\d\d by: gpbandits suite run {by} note:", said)
     card = [f"card.{kind}" for kind in ("html", "png", "svg", "tex", "txt")]
     written = sorted(p.name for p in (tmp_path / "out").iterdir())
     assert written == [*card, "rows.npz", "se.sqlite"]
