@@ -369,8 +369,7 @@ class WDBO(GPAgent):
         **settings: object,
     ) -> None:
         usual = problem.temporal if isinstance(problem.temporal, Matern32Time) else None
-        usual = usual or Matern32Time(25.0)
-        given = usual if temporal is None else temporal
+        given = temporal if temporal is not None else usual or Matern32Time(25.0)
         super().__init__(problem, rng, temporal=given, **settings)
         if not isinstance(self.conditioned.model.temporal, Matern32Time):
             raise InvalidInput(
