@@ -1,11 +1,16 @@
 """The share of trials whose actions are the same on different kinds of processors.
 
-    python benchmarks/processors.py [--kinds Haswell,Nehalem,...] [--rounds 60]
+    python benchmarks/processors.py [--kinds Haswell,Nehalem,...] [--rounds 60] [--minimize]
 
 OpenBLAS and NumPy choose their code by the processor, so that sums are rounded differently. Each
 kind is a process of its own, in which environment variables force that code. In it, one trial of
 every agent of 20 scenarios runs. Actions on arms must be equal; points of boxes may differ by 1e-6
 of the sides. The table counts the trials whose actions are those of the first kind in this sense.
+
+With --minimize, runs of `minimize` with its defaults take the place of the trials: six functions,
+without noise and with noise of a tenth of the standard deviation over the box, six seeds each. The
+values of a function without noise determine a posterior to few digits only, so this is the hardest
+case.
 """
 
 import argparse
@@ -39,6 +44,9 @@ SCENARIOS = (
     "time/unknown-season",
     "time/kernels",
 )
+# The functions of --minimize, and their dimensions.
+FUNCTIONS = {"branin": 2, "camelback": 2, "rosenbrock": 2, "levy": 4, "ackley": 5, "hartmann-6": 6}
+SEEDS = 6
 # The table has these first rounds too.
 EARLY = 5
 # Without AVX, NumPy's own loops are rounded differently too.
@@ -83,11 +91,38 @@ def actions(rounds):
     return found
 
 
-def under(kind, rounds):
+def minimized(calls):
+    """The points of each run of `minimize`, by function and run, scaled to sides of 1."""
+    import numpy as np
+
+    from gpbandits_env import minimize
+    from gpbandits_env.rewards.functions import TEST_FUNCTIONS
+
+    found = {}
+    for name, dim in FUNCTIONS.items():
+        function = TEST_FUNCTIONS[name]
+        low, high = np.broadcast_to(function.low, dim), np.broadcast_to(function.high, dim)
+        anywhere = np.random.default_rng(0).uniform(low, high, size=(1000, dim))
+        spread = 0.1 * np.std(function.formula(anywhere))
+        for sd, case in ((0.0, "without noise"), (spread, "with noise")):
+            for seed in range(SEEDS):
+                rng = np.random.default_rng(seed)
+
+                def lost(x, function=function, sd=sd, rng=rng):
+                    return float(sd * rng.standard_normal() - function.formula(np.array([x]))[0])
+
+                run = minimize(lost, list(zip(low, high, strict=True)), n_calls=calls, seed=seed)
+                points = (np.array(run.x_iters) - low) / (high - low)
+                found[name, f"{case}, seed {seed}"] = points[:, None]  # rounds of one action
+    return found
+
+
+def under(kind, rounds, of_minimize):
     """The same in a new process on a kind of processor; None if this machine cannot run it."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "actions.pickle"
         command = [sys.executable, __file__, "--rounds", str(rounds), "--save", str(file)]
+        command += ["--minimize"] * of_minimize
         env = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | KINDS[kind]
         done = subprocess.run(command, env=env, check=False)
         return pickle.loads(file.read_bytes()) if done.returncode == 0 else None
@@ -103,23 +138,27 @@ def first_difference(one, other):
 
 
 def main():
+    import numpy as np
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kinds", default="Haswell,Sandybridge,Nehalem,no AVX")
     parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--minimize", action="store_true")
     parser.add_argument("--save", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.save:
-        Path(chosen.save).write_bytes(pickle.dumps(actions(chosen.rounds)))
+        found = minimized(chosen.rounds) if chosen.minimize else actions(chosen.rounds)
+        Path(chosen.save).write_bytes(pickle.dumps(found))
         return
     first, *others = chosen.kinds.split(",")
-    base = under(first, chosen.rounds)
-    places = {"arms": [key for key, of in base.items() if of.ndim == 2]}
-    places["boxes"] = [key for key in base if key not in places["arms"]]
-    print(
-        f"{chosen.rounds} rounds of {len(base)} trials of {len(SCENARIOS)} scenarios; {first} and"
-    )
+    base = under(first, chosen.rounds, chosen.minimize)
+    on_arms = [key for key, of in base.items() if of.ndim == 2]
+    in_boxes = [key for key in base if key not in on_arms]
+    places = {place: keys for place, keys in (("arms", on_arms), ("boxes", in_boxes)) if keys}
+    of = f"{len({name for name, _ in base})} {'functions' if chosen.minimize else 'scenarios'}"
+    print(f"{chosen.rounds} rounds of {len(base)} trials of {of}; {first} and")
     for kind in others:
-        found = under(kind, chosen.rounds)
+        found = under(kind, chosen.rounds, chosen.minimize)
         if found is None:
             print(f"{kind}: this processor cannot run it")
             continue
@@ -130,7 +169,8 @@ def main():
             print(f"{kind}, {place}: {equal} of {len(keys)} equal, {early} over {EARLY} rounds")
         for (scenario, label), t in rounds.items():
             if t:
-                print(f"  {scenario}, {label}: from round {t}")
+                apart = np.abs(base[scenario, label] - found[scenario, label]).max()
+                print(f"  {scenario}, {label}: from round {t}, at most {apart:.1e}")
 
 
 if __name__ == "__main__":
