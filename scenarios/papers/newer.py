@@ -68,6 +68,12 @@ SCENARIOS = (
         env_kwargs={**SQUARE, "kernel": {"type": "se", "lengthscale": 0.1}, "noise_var": 0.01},
         agents=(
             AgentEntry("gp-ucb", "gp-ucb", {"kernel": LONG}, "believes 0.4"),
+            AgentEntry(
+                "gp-ucb/same-bound",
+                "gp-ucb",
+                {"kernel": LONG, "beta": {"type": "igp", "delta": 0.005}},
+                "believes 0.4, with the confidence bound of lb-gp-ucb",
+            ),
             AgentEntry("lb-gp-ucb", "lb-gp-ucb", {"kernel": LONG}, "knows that it is at most 0.4"),
             AgentEntry("right", "gp-ucb", {}, "knows that it is 0.1"),
         ),
