@@ -26,7 +26,7 @@ BLOCK = 64
 # cache, and of at least FEWEST points, because otherwise reading W dominates the products.
 PIECE, FEWEST = 1 << 16, 96
 # Triangular products are computed in strips of this many columns.
-STRIP = 128
+STRIP = 64
 # The number of quantities stored for each point of a box.
 COLUMNS = 4
 
@@ -60,7 +60,7 @@ class Whitening:
         """
         old, new = self.count, self.count + len(gram)
         white = self.matrix
-        left = cross @ white.T
+        left = _triangular(cross, white.T, upper=True)
         gram -= left @ left.T
         corner, pivots = whitener(gram, floor)
         corner = np.tril(corner)  # removes rounding above the diagonal, which is never cleared
@@ -68,25 +68,36 @@ class Whitening:
             size = max(new, 2 * len(self._block))
             self._block = np.zeros((size, size))
             self._block[:old, :old] = white
-        np.matmul(-corner @ left, white, out=self._block[old:new, :old])
+        self._block[old:new, :old] = _triangular(-corner @ left, white, upper=False)
         self._block[old:new, old:new] = corner
         self.count = new
         return left, corner, pivots
 
     def remove(self, i: int) -> None:
-        """Remove a point, O(t^2) by one rotation of two rows for each later point.
+        """Remove a point, O(t^2) by a rotation of each later row with one that collects column i.
 
-        The rotations collect column i of W in one row, which is left out with the column. After
-        those of the rows i to j, that row is sum_k b_k W_k / sqrt(sum_k b_k^2) with b = W[i:, i].
+        The last row then has no other entries, and is left out with the column. The rotations of
+        `STRIP` rows are one product.
         """
-        later = self.matrix[i:]
-        b = later[:, i].copy()
-        squares, sums = np.cumsum(b * b), np.cumsum(later * b[:, None], axis=0)
-        left = later[1:] * squares[:-1, None]
-        left -= sums[:-1] * b[1:, None]
-        left /= np.sqrt(squares[:-1] * squares[1:])[:, None]
+        for start in range(i, self.count - 1, STRIP):
+            rows = self.matrix[start : start + STRIP + 1, : start + STRIP + 1]
+            rows[:] = rotations(rows[:, i]) @ rows
+        left = self.matrix[i:-1, i:]
+        left[:, :-1], left[:, -1] = left[:, 1:], 0.0
         self.count -= 1
-        self.matrix[i:, :i], self.matrix[i:, i:] = left[:, :i], left[:, i + 1 :]
+
+
+def rotations(b: Array) -> Array:
+    """The orthogonal matrix (k, k) of which k - 1 rotations of two rows map b to (0, ..., 0, |b|).
+
+    After those with the rows up to j, the collected row is sum_k b_k W_k / sqrt(sum_k b_k^2).
+    """
+    squares = np.cumsum(b * b)
+    turn = np.tril(np.outer(np.append(-b[1:], squares[-1] ** 0.5), b))
+    turn[:-1].flat[1 :: len(b) + 1] = squares[:-1]
+    turn[:-1] /= np.sqrt(squares[:-1] * squares[1:])[:, None]
+    turn[-1] /= squares[-1]
+    return turn
 
 
 def _column(row: int) -> Any:
@@ -224,7 +235,7 @@ class Predictor:
 def _triangular(rows: Array, matrix: Array, upper: bool) -> Array:
     """The product of rows (n, t) with a triangular matrix (t, t), without its zeros."""
     t = len(matrix)
-    if t <= STRIP:
+    if t <= STRIP or len(rows) == 1:  # one row costs little beside the reading of the matrix
         return rows @ matrix
     out = np.empty(rows.shape)
     for start in range(0, t, STRIP):
