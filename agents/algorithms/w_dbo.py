@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from scipy.linalg.blas import dger
 
 from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
@@ -41,7 +42,7 @@ POWER = 9
 # sizes of the terms of which it is the sum. Staleness is rounded to 1e-7.
 ACCURACY, ROUNDING = 1e-8, 8.0 * EPS
 # Storage has room for this many further observations.
-ROOM = 64
+ROOM = 32
 
 
 def staleness(gram: Array, rewards: Array, overlap: Array) -> Array:
@@ -176,20 +177,19 @@ class Criterion:
         self._reserve(n + ROOM)
         self._rows[:n], times = rows, data.times[rows]
         points = posterior.domain.points(data.points[rows])
-        spread = self._spread[:n] = self._kernel(points, self._places)
+        spread = self._spread[:n] = self._over(points)
         gram, overlap, precision = self._matrices[:, :n, :n]
         np.multiply(self._kernel(points, points), self._temporal(times, times), out=gram)
         gram[np.diag_indices(n)] += self._noise_var
-        np.divide(spread @ spread.T, len(self._places), out=overlap)
-        precision[:], self._changed = inverse(gram), False
+        overlap[:], precision[:], self._changed = spread @ spread.T, inverse(gram), False
         self._newest = float(times.max())
         self._read(posterior, data)
-        first, last = precision * self._features.T[:, None]
-        of_first, of_last = first @ overlap, last @ overlap
-        pairs = (of_first, first), (of_first, last), (of_last, last)
-        each = [np.einsum("ij,ij->i", *pair) for pair in pairs]
-        self._each[:n] = np.stack([each[k] for k in (0, 1, 1, 2)], axis=1).reshape(-1, 2, 2)
-        self._trace = np.stack([of_first.diagonal(), of_last.diagonal()]) @ self._features
+        features = self._features.T[:, :, None]
+        few = n < len(self._places)  # A U S U A = (A U R) (A U R)^T
+        sides = precision @ (features * (overlap if few else spread))
+        others = precision * features.transpose(0, 2, 1) if few else sides
+        self._each[:n] = np.einsum("cij,dij->icd", sides, others)
+        self._trace = self._features.T @ (precision * overlap) @ self._features
 
     @property
     def rows(self) -> IntArray:
@@ -286,9 +286,8 @@ class Criterion:
         left = -float(change @ column)
         if left <= 0.5 * self._noise_var:
             return False
-        new = self._kernel(points[-1:], self._places)[0]
-        self._spread[n] = new
-        overlap = self._spread[: n + 1] @ new / len(new)
+        self._spread[n] = self._over(points[-1:])[0]
+        overlap = self._spread[: n + 1] @ self._spread[n]
         for matrix, last in zip(self._matrices, (column, overlap, np.zeros(n + 1)), strict=True):
             matrix[n, : n + 1] = matrix[: n + 1, n] = last
         now = max(self._newest, times.item(-1))
@@ -300,6 +299,10 @@ class Criterion:
         self._features = in_future(self._temporal, times, now)
         self._change(change, 1.0 / left)
         return True
+
+    def _over(self, points: Array) -> Array:
+        """R of points, (n, k), where S = R R^T are the integrals over space."""
+        return self._kernel(points, self._places) / math.sqrt(len(self._places))
 
     def _later(self, now: float) -> tuple[Array, float]:
         """L up to a factor, and the factor, which may underflow."""
@@ -317,7 +320,8 @@ class Criterion:
         part, inner = factor * w[:, None, None], weighted.T @ over
         self._each[:n] += part * (sides + sides.transpose(0, 2, 1) + part * inner)
         self._trace += factor * inner
-        precision += np.outer(factor * w, w)
+        w = np.append(w, np.zeros(len(self._rows) - n))
+        dger(factor, w, w, a=self._matrices[2].T, overwrite_a=1)  # in place
 
 
 class KeptBound(AcquisitionRule):
