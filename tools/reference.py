@@ -1,6 +1,5 @@
 """`python -m tools.reference SCENARIO` makes the reference results that the documentation shows."""
 
-import json
 import tempfile
 from pathlib import Path
 
@@ -46,8 +45,7 @@ def reference(
             # Other readings of the paper stand in the table.
             store.restrict([e.label for e in found.agents])
             figures.draw(store, stem)
-    text = json.dumps(references.to_reference(result), indent=1) + "\n"
-    click.echo(write_text(file, text, "text"))
+    click.echo(write_text(file, references.compact(references.to_reference(result)), "text"))
 
 
 if __name__ == "__main__":

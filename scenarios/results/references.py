@@ -9,6 +9,7 @@ import json
 import math
 import os
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -26,6 +27,8 @@ PACKAGES = ("numpy", "scipy", "gymnasium", "joblib")
 # that choose the same in all trials have a standard error of 0, and a mean that may change in the
 # last digits.
 TOLERANCE, ROUNDING = 4.0, 1e-9
+# In JSON, a string, or a comma after the end of a list or an object.
+STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=[\]}]),')
 
 
 def versions() -> dict[str, str]:
@@ -68,6 +71,13 @@ def load(id: str, package: Traversable | None = None) -> Plain | None:
     """The reference results of a scenario, from another folder if given; None if there are none."""
     file = (package or files("gpbandits_env.scenarios")).joinpath(f"reference/{id}.json")
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+
+def compact(kept: Plain, digits: int = 17) -> str:
+    """JSON with so many significant digits; what follows the end of a list or object has a line."""
+    plain = json.loads(json.dumps(kept), parse_float=lambda n: float(f"{float(n):.{digits}g}"))
+    text = json.dumps(plain, separators=(",", ":"))
+    return STRING_OR_COMMA.sub(lambda found: found[1] or ",\n", text) + "\n"
 
 
 def to_reference(report: Report) -> Plain:

@@ -1,6 +1,5 @@
 """`python -m tools.claims PAPER/NAME` runs a computation that decides claims, and keeps it."""
 
-import json
 import time
 from pathlib import Path
 
@@ -9,9 +8,12 @@ import numpy as np
 
 from gpbandits_env.errors import one_of
 from gpbandits_env.files import write_text
+from gpbandits_env.scenarios.results import references
 from tools.claims import table
 
 ROOT = Path(__file__).resolve().parents[2]
+# The significant digits of what is kept, far more than any verdict needs.
+DIGITS = 10
 
 
 @click.command()
@@ -33,7 +35,7 @@ def compute(name: str, root: Path) -> None:
         "values": {key: np.asarray(value, float).tolist() for key, value in found.items()},
     }
     file = root / "scenarios" / "reference" / paper / "computed" / f"{short}.json"
-    click.echo(write_text(file, json.dumps(kept) + "\n", "text"))
+    click.echo(write_text(file, references.compact(kept, DIGITS), "text"))
 
 
 if __name__ == "__main__":

@@ -33,9 +33,15 @@ def test_a_reference_has_every_agent(kept):
 def test_a_kept_file_is_loaded(kept, tmp_path):
     path = tmp_path / "reference" / "test" / "tiny.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(kept))
+    path.write_text(references.compact(kept))
     assert references.load("test/tiny", tmp_path) == json.loads(json.dumps(kept))
     assert references.load("test/none", tmp_path) is None
+
+
+def test_kept_numbers_have_the_digits_asked_for():
+    kept = {"a": [[1.0 / 3.0, 1e-9 / 3.0], [7, 1.0, float("nan")]], "b": "],["}
+    text = references.compact(kept, 10)
+    assert text == '{"a":[[0.3333333333,3.333333333e-10],\n[7,1.0,NaN]],\n"b":"],["}\n'
 
 
 def test_a_moved_mean_is_told(kept):
