@@ -148,14 +148,19 @@ def rounded(values: Array, bits: int = BITS) -> Array:
     return ((found + half + even) >> drop << drop).view(np.float32).astype(np.float64)
 
 
-def planes(values: Array) -> NDArray[np.uint8]:
-    """The bytes of numbers in single precision, those of one significance together: (4, n)."""
-    return values.astype("<f4").view(np.uint8).reshape(-1, 4).T
+def planes(values: Array, bits: int = BITS) -> NDArray[np.uint8]:
+    """Numbers as `rounded` gives them, without the bits that are 0, by significance: (3, n)."""
+    whole = rounded(values, bits).astype("<f4").view("<u4") >> np.uint32(24 - bits)
+    return np.ascontiguousarray(whole.view(np.uint8).reshape(-1, 4).T[:3])
 
 
-def of_planes(found: NDArray[np.uint8]) -> NDArray[np.float32]:
+def of_planes(found: NDArray[np.uint8], bits: int = BITS) -> NDArray[np.float32]:
     """The numbers that `planes` took apart, (n,)."""
-    return found.T.copy().view("<f4").ravel()
+    if len(found) == 4:  # with all their bits, as former versions wrote them
+        return found.T.copy().view("<f4").ravel()
+    whole = np.zeros((found.shape[1], 4), np.uint8)
+    whole[:, :3] = found.T
+    return (whole.view("<u4").ravel() << np.uint32(24 - bits)).view("<f4")
 
 
 def write_arrays(path: Path, about: Any, **arrays: NDArray[Any]) -> None:
@@ -168,15 +173,17 @@ def write_arrays(path: Path, about: Any, **arrays: NDArray[Any]) -> None:
 
 
 def save(evidence: Evidence, path: Path) -> str:
-    """Write evidence to a file; returns the path as text."""
+    """Write evidence to a file, the values of a quantity together; returns the path as text."""
+    names = list(dict.fromkeys(name for *_, name in evidence.values))
+    kept = sorted(evidence.values.items(), key=lambda item: names.index(item[0][2]))
     about = {
         "rounds": evidence.rounds.tolist(),
         "points": evidence.points,
         "units": {cell: of.tolist() for cell, of in evidence.units.items()},
-        "values": [[*key, array.shape] for key, array in evidence.values.items()],
+        "values": [[*key, array.shape] for key, array in kept],
     }
-    flat = [np.zeros(0), *(array.ravel() for array in evidence.values.values())]
-    write_arrays(path, about, values=planes(rounded(np.concatenate(flat))))
+    flat = [np.zeros(0), *(array.ravel() for _, array in kept)]
+    write_arrays(path, about, values=planes(np.concatenate(flat)))
     return str(path)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import StoreError
-from gpbandits_env.scenarios.results.evidence import of_planes, planes, rounded, write_arrays
+from gpbandits_env.scenarios.results.evidence import of_planes, planes, write_arrays
 
 SUFFIX = ".npz"
 # The number of rounds at which regret is kept.
@@ -81,7 +81,7 @@ def save(file: Path, rows: Iterable[Row]) -> None:
     ]
     flat = np.concatenate([np.zeros(0), *(row.regret.ravel() for row in rows)])
     digests = np.concatenate([np.zeros(0, np.uint64), *(row.digests for row in rows)])
-    write_arrays(file, about, regret=planes(rounded(flat, BITS)), digests=digests)
+    write_arrays(file, about, regret=planes(flat, BITS), digests=digests)
 
 
 def load(folder: Path | Traversable) -> dict[tuple[str, str], Row]:
@@ -102,7 +102,7 @@ def _read(file: Path | Traversable) -> list[Row]:
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as kept:
             about: list[dict[str, Any]] = json.loads(kept["about"].tobytes())
-            regret = of_planes(kept["regret"]).astype(np.float64)
+            regret = of_planes(kept["regret"], BITS).astype(np.float64)
             digests, rows = kept["digests"], []
         trial = value = 0
         for each in about:

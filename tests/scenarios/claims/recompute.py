@@ -182,7 +182,8 @@ class Kept:
     def __init__(self, file):
         with np.load(file) as arrays:
             about = json.loads(bytes(arrays["about"]))
-            numbers = np.frombuffer(arrays["values"].tobytes(order="F"), "<f4")
+            low, middle, high = arrays["values"].astype("<u4")
+        numbers = (((high << 16) + (middle << 8) + low) << 9).view("<f4")  # 15 significant bits
         self.points, self.rounds = about["points"], np.array(about["rounds"])
         self.units = {int(cell): np.array(of) for cell, of in about["units"].items()}
         self.arrays, start = {}, 0
