@@ -1,5 +1,7 @@
 """newer: what was published since 2020 and is not in the five papers, at sizes for two cores."""
 
+from typing import Any
+
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
@@ -13,6 +15,16 @@ ATTACKS: tuple[Plain, ...] = (
     {"type": "flipping", "budget": BUDGET},
     {"type": "top-k", "budget": BUDGET, "k": 5},
 )
+
+LEARN: Plain = {"every": 5, "growth": 0.1}
+FIRST: Plain = {"rounds": 30, "first": "uniform", "then": {"type": "hallucinate"}}
+
+
+def _learns(label: str, words: str, learn: Plain, **more: Any) -> AgentEntry:
+    """EI after 30 uniform points, with learned hyperparameters."""
+    batch = {"type": "initialised", **FIRST}
+    settings = {"learn": LEARN | learn, "standardize": True, "batch": batch} | more
+    return AgentEntry(label, "ei", settings, words)
 
 
 def _pair(suffix: str, c1: float, words: str) -> tuple[AgentEntry, AgentEntry]:
@@ -80,5 +92,57 @@ SCENARIOS = (
         horizon=250,
         trials=300,
         departures=("the paper's functions are others", "the longest is given, not fitted"),
+    ),
+    Scenario(
+        id="newer/random-width",
+        source="Takeno, Inatsu and Karasuyama (2023), IRGP-UCB",
+        title="GP-UCB with the width of a theorem, and with a random width that does not grow",
+        env="gpbandits/StaticGP-v0",
+        env_kwargs={**SQUARE, "noise_var": 0.1},
+        agents=(
+            AgentEntry("gp-ucb", "gp-ucb", {"beta": {"type": "finite", "scale": 1.0}}, "Theorem 1"),
+            AgentEntry(
+                "irgp-ucb", "gp-ucb", {"beta": {"type": "randomised"}}, "2 log(n / 2) + Exp"
+            ),
+            AgentEntry("gp-ucb-over-5", "gp-ucb", {}, "Theorem 1, beta over 5"),
+        ),
+        horizon=300,
+        trials=50,
+        departures=("the paper's functions are others",),
+    ),
+    Scenario(
+        id="newer/believers",
+        source="Sugiura, Takeuchi and Takeno (2026), randomised kriging believer",
+        title="Batches of five by kriging believers, hallucinated rewards and chance",
+        env="gpbandits/StaticGP-v0",
+        env_kwargs={**SQUARE, "noise_var": 0.1, "batch_size": 5},
+        agents=(
+            AgentEntry("randomised", "ei", {"batch": "randomised-believer"}, "EI, drawn rewards"),
+            AgentEntry("believer", "ei", {"batch": "believer"}, "EI, mean rewards"),
+            AgentEntry("gp-ucb-randomised", "gp-ucb", {"batch": "randomised-believer"}, "GP-UCB"),
+            AgentEntry("bucb", "bucb", {}, "GP-BUCB"),
+            AgentEntry("random", "random", {}, "uniform"),
+        ),
+        horizon=40,
+        trials=50,
+        departures=("the paper's functions are others",),
+    ),
+    Scenario(
+        id="newer/high-dim",
+        source="Papenmeier et al. (2025), MSR; Doumont et al. (2025), spherical linear kernel",
+        title="Priors and kernels of expected improvement in 100 dimensions",
+        env="gpbandits/HighDim-v0",
+        env_kwargs={"dim": 100, "shift": True, "noise_var": 0.0, "model_noise_var": 1e-6},
+        grid={"function": ("hartmann-6", "griewank")},
+        agents=(
+            _learns("scaled", "the scaled prior", {"prior": "dimension-scaled", "ard": True}),
+            _learns("msr", "no prior, from sqrt(D) / 10", {"prior": "flat", "ard": True}),
+            _learns("spherical", "one lengthscale", {}, kernel={"type": "spherical-linear"}),
+            AgentEntry("random", "random", {}, "uniform"),
+        ),
+        horizon=200,
+        trials=10,
+        metric="simple_regret",
+        departures=("the papers' functions are others, with 200 evaluations and 10 repeats",),
     ),
 )
