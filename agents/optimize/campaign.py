@@ -107,9 +107,7 @@ class Campaign(Displayed):
         self.n_initial = n_initial_for(self.space, n_initial)
         self._log = CampaignLog(self.space, self.maximize, bounds)
         search = NoiseSearch(self.agent, agent, sd, settings, self.n_initial, self._log)
-        self._surrogates = Surrogates(
-            self.space, self.agent, self._log, search, failures, replicates
-        )
+        self._surrogates = Surrogates(self.agent, self._log, search, failures, replicates)
         self._declared: Plain = {
             "space": self.space.to_dict(),
             "agent": agent,
@@ -148,12 +146,9 @@ class Campaign(Displayed):
             when = self._log.checked_time(time)
             self._surrogates.in_space.wait(when - self.now)
             self._log.told_at(None, when)
-        suggestions = []
-        for _ in range(count):
-            record = self._log.put(self._log.new(self._next(given)))
-            suggestions.append(Suggestion(record.id, dict(record.params)))
+        records = [self._log.put(self._log.new(self._next(given))) for _ in range(count)]
         self._save()
-        return suggestions
+        return [Suggestion(record.id, dict(record.params)) for record in records]
 
     def tell(
         self,
@@ -314,7 +309,7 @@ class Campaign(Displayed):
         """
         domain, noise, log = self.space.domain, self._surrogates.noise, self._log
         every = domain.finite and log.n_points >= len(domain.span)
-        if not every or not noise.is_absent or noise.is_present:
+        if not every or noise.is_present is not False:
             return False
         failed = self._surrogates.failures.avoided(log.of("failed"))
         settled = [*log.of("done"), *log.of("pending"), *failed]

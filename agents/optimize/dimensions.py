@@ -71,7 +71,10 @@ class NumberRange(Dimension):
 
     def _set_ends(self, low: float, high: float, prior: str | None) -> None:
         if prior is not None:
-            object.__setattr__(self, "log", _is_log(prior, self.log))
+            log = one_of(prior, ("uniform", "log-uniform"), "prior") == "log-uniform"
+            if self.log is True and not log:
+                raise InvalidInput("log=True and prior='uniform' exclude each other: leave out one")
+            object.__setattr__(self, "log", log)
         if not low < high or (flag(self.log, "log") and low <= 0):
             above = " and above 0 on a logarithmic scale" if self.log else ""
             only = "; leave out a dimension with a single value" if low == high else ""
@@ -226,15 +229,6 @@ class Choice(Dimension):
 
 
 Categorical = Choice  # the name in scikit-optimize
-
-
-def _is_log(prior: object, log: object) -> bool:
-    """Whether a prior of scikit-optimize is logarithmic."""
-    known = {"uniform": False, "log-uniform": True}
-    found = known[one_of(prior, known, "prior")]
-    if log is True and not found:
-        raise InvalidInput("log=True and prior='uniform' exclude each other: leave out one")
-    return found
 
 
 def _own(option: object) -> object:

@@ -145,11 +145,9 @@ class NoiseSearch:
         return record.value in self._log.earlier_values(record)
 
     @property
-    def is_present(self) -> bool:
-        """Whether a repeated evaluation would return another value."""
-        return self._log.noisy if self._noise is None else self._noise > 0.0
-
-    @property
-    def is_absent(self) -> bool:
-        """Whether a repeated evaluation would return the known value, as far as that is known."""
-        return not self._agent.forgets and (self._noise == 0.0 or self._log.repeats_itself)
+    def is_present(self) -> bool | None:
+        """Whether a repeated evaluation would return another value; None if that is unknown."""
+        if self._log.noisy if self._noise is None else self._noise > 0.0:
+            return True
+        same = self._noise == 0.0 or self._log.repeats_itself
+        return False if same and not self._agent.forgets else None

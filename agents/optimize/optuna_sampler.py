@@ -20,12 +20,12 @@ from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.gp.kernels import kernel_from_dict
 
 try:
-    import optuna
     from optuna import distributions as kinds
     from optuna.distributions import BaseDistribution
     from optuna.samplers import BaseSampler, RandomSampler
     from optuna.samplers._base import _process_constraints_after_trial
     from optuna.search_space import IntersectionSearchSpace
+    from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 except ImportError:
     raise require_extra("optuna", "optuna") from None
@@ -75,14 +75,14 @@ class GPBanditsSampler(BaseSampler):
         self._shared = IntersectionSearchSpace()
 
     def infer_relative_search_space(
-        self, study: "optuna.Study", trial: FrozenTrial
+        self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
         """The parameters that all trials so far have, and that have more than one value."""
         shared = self._shared.calculate(study)
         return {name: d for name, d in shared.items() if not d.single()}
 
     def sample_relative(
-        self, study: "optuna.Study", trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> Plain:
         """The parameters that the agent chooses next.
 
@@ -102,7 +102,7 @@ class GPBanditsSampler(BaseSampler):
         campaign = Campaign(  # raises errors of settings also early
             space,
             self._agent,
-            maximize=study.direction == optuna.study.StudyDirection.MAXIMIZE,
+            maximize=study.direction == StudyDirection.MAXIMIZE,
             seed=0 if early else int(self._rng.integers(2**53)),
             n_initial=0,
             constraints=dict.fromkeys(chain.from_iterable(map(_limits, trials)), 0.0),
@@ -116,7 +116,7 @@ class GPBanditsSampler(BaseSampler):
 
     def sample_independent(
         self,
-        study: "optuna.Study",
+        study: Study,
         trial: FrozenTrial,
         param_name: str,
         param_distribution: BaseDistribution,
@@ -125,11 +125,7 @@ class GPBanditsSampler(BaseSampler):
         return self._random.sample_independent(study, trial, param_name, param_distribution)
 
     def after_trial(
-        self,
-        study: "optuna.Study",
-        trial: FrozenTrial,
-        state: TrialState,
-        values: Sequence[float] | None,
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
         """Keep the values of ``constraints_func`` with the trial."""
         if self._constraints_func is not None:
@@ -170,7 +166,7 @@ def _tell(
     campaign: Campaign, parameters: "Mapping[str, _Parameter]", trials: Sequence[FrozenTrial]
 ) -> None:
     """Pass all finished and failed trials to a campaign first, then the running ones."""
-    known, values, limits, running = [], [], [], []
+    ended, running = [], []
     names = campaign.snapshot()["constraints"]
     for t in trials:
         if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):
@@ -186,14 +182,12 @@ def _tell(
                 stacklevel=2,
             )
             value = np.nan
-        known.append(params)
-        values.append(value)
-        limits.append({name: _limits(t).get(name, np.nan) for name in names})
-    if not campaign.agent.replays:
-        campaign.observe_all(known, values, limits)
-    else:
-        for params, value, limit in zip(known, values, limits, strict=True):
-            campaign.tell(campaign.expect(params), value, constraints=limit)
+        ended.append((params, value, {name: _limits(t).get(name, np.nan) for name in names}))
+    if campaign.agent.replays:
+        for params, value, limits in ended:
+            campaign.tell(campaign.expect(params), value, constraints=limits)
+    elif ended:
+        campaign.observe_all(*zip(*ended, strict=True))
     for params in running:
         campaign.expect(params)
 

@@ -206,11 +206,9 @@ class CampaignLog:
 
     def observed(self) -> list[tuple[Record | None, float, Told]]:
         """What the agent observed, in order, each with its record and reward."""
-        found: list[tuple[Record | None, float, Told]] = []
-        for one in self.told:
-            record = None if one.id is None else self.records[one.id]
-            found.append((record, 0.0 if record is None else self.reward(record), one))
-        return found
+        records = [None if one.id is None else self.records[one.id] for one in self.told]
+        rewards = [0.0 if record is None else self.reward(record) for record in records]
+        return list(zip(records, rewards, self.told, strict=True))
 
     @property
     def flat(self) -> bool:

@@ -37,9 +37,7 @@ class SpaceAgent:
         around: Sequence[Record],
         feasibility: Feasibility | None,
         context: Params | None,
-        *,
-        repeat: bool,
-        again: bool,
+        noisy: bool | None,
     ) -> Plain | None:
         """The values of evaluation ``id``, given the pending and failed points, and some values.
 
@@ -53,8 +51,8 @@ class SpaceAgent:
             around: the pending and failed evaluations; at least the last ones.
             feasibility: the probability that constraints hold and that evaluations succeed.
             context: the values of some dimensions.
-            repeat: whether points with values may be chosen again.
-            again: whether the points of ``around`` may be chosen again.
+            noisy: whether the values have noise, so that all points may be chosen again, or have
+                none, so that none may; None if it is unknown, so that those with values may.
         """
         agent = self.agent
         search, points = agent.search, self._points_of(around) if around else None
@@ -62,8 +60,8 @@ class SpaceAgent:
         if context:
             search.fix(self.space.domain, self.space.partly(context))
         search.feasibility = feasibility
-        known = agent.posterior.observed[: 0 if repeat else None]
-        if points is not None and not again:
+        known = agent.posterior.observed[: None if noisy is False else 0]
+        if points is not None and not noisy:
             known = np.concatenate([known, points])
         try:
             if points is not None:

@@ -12,7 +12,6 @@ from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.failures import Failures
 from gpbandits_env.agents.optimize.noise import NoiseSearch, pooled
 from gpbandits_env.agents.optimize.records import CampaignLog, Record
-from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent
 from gpbandits_env.arrays import Plain, State
 from gpbandits_env.errors import InvalidInput
@@ -26,8 +25,7 @@ class Surrogates:
     """The agent of a campaign, models of its constraints and failures, and whether there is noise.
 
     Args:
-        space: the space of the campaign.
-        agent: its agent.
+        agent: the agent of the campaign.
         log: its evaluations.
         noise: what finds out whether there is noise.
         failures: what failures come from; see `Campaign`.
@@ -42,16 +40,15 @@ class Surrogates:
 
     def __init__(
         self,
-        space: Space,
         agent: GPAgent,
         log: CampaignLog,
         noise: NoiseSearch,
         failures: str,
-        replicates: int | None = None,
+        replicates: int | None,
     ) -> None:
-        self._log, self.in_space = log, SpaceAgent(space, agent)
-        self.slacks = Slacks(space, agent, log.bounds)
-        self.failures = Failures(space, agent, failures)
+        self._log, self.in_space = log, SpaceAgent(log.space, agent)
+        self.slacks = Slacks(log.space, agent, log.bounds)
+        self.failures = Failures(log.space, agent, failures)
         self.noise, self._replicates = noise, replicates
 
     def next(self, context: Params | None) -> Plain | None:
@@ -68,14 +65,8 @@ class Surrogates:
         around = [*pending, *(failed if success is None else failed[-LAST_FAILED:])]
         unsure = slacks or success is not None
         feasibility = Feasibility(slacks, success, self.failures.points) if unsure else None
-        return self.in_space.next(
-            len(log.records),
-            around,
-            feasibility,
-            context,
-            repeat=not self.noise.is_absent,
-            again=self.noise.is_present,
-        )
+        noisy = self.noise.is_present
+        return self.in_space.next(len(log.records), around, feasibility, context, noisy)
 
     def tell(self, records: Sequence[Record], when: float | None, counts: bool) -> None:
         """Observe values now, which may count as a round, or at a later time, which do."""
