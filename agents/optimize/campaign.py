@@ -106,7 +106,7 @@ class Campaign(Displayed):
         self.agent = agent_for(self.space, agent, self._seed, settings, sd, robust=True)
         self.n_initial = n_initial_for(self.space, n_initial)
         self._log = CampaignLog(self.space, self.maximize, bounds)
-        search = NoiseSearch(self.agent, agent, sd, settings, self.n_initial, self._log)
+        search = NoiseSearch(self.agent, sd, settings, self.n_initial, self._log)
         self._surrogates = Surrogates(self.agent, self._log, search, failures, replicates)
         self._declared: Plain = {
             "space": self.space.to_dict(),
@@ -477,10 +477,9 @@ class Campaign(Displayed):
     def _next(self, context: Params | None = None) -> Plain:
         """A spread point at first, and where the agent has no choice; then the agent's choice."""
         # While all values are equal, nothing says where to look.
-        spread = self._log.flat and not self.space.domain.finite
-        chosen = None
-        if not spread and len(self.records) >= self.n_initial:
-            chosen = self._surrogates.next(context)
+        flat = self._log.flat and not self.space.domain.finite
+        early = flat or len(self.records) < self.n_initial
+        chosen = None if early else self._surrogates.next(context)
         return chosen or next_spread(self._log, self._seed, context or {})
 
     def _close(

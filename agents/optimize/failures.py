@@ -81,10 +81,12 @@ class Failures:
         self._points = np.concatenate([self._points, points]) if len(self._labels) else points
         self._labels = np.append(self._labels, labels)
         if (n := len(self._labels)) >= self._due:
-            self._fit()
+            unit = self._space.domain.points(self._points)
+            self._learned, self._fitted = self._learned.fitted(unit, self._labels), n
             self._due = n + max(EVERY, int(GROWTH * n))
-            return
-        self._add(points, labels)
+            self._condition()
+        else:
+            self._add(points, labels)
 
     def learn_anew(self, records: Sequence[Record]) -> None:
         """Forget all evaluations, and observe these."""
@@ -119,11 +121,6 @@ class Failures:
         mean, var = self._posterior.moments(points)
         possible = ndtr(mean / np.sqrt(1.0 + var))
         return np.asarray(self._learned.chance * possible <= 1.0 - possible)
-
-    def _fit(self) -> None:
-        unit = self._space.domain.points(self._points)
-        self._learned, self._fitted = self._learned.fitted(unit, self._labels), len(unit)
-        self._condition()
 
     def _condition(self) -> None:
         """Condition on the evaluations of the last fit, and then on those after it one by one."""

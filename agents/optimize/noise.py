@@ -86,28 +86,22 @@ class NoiseSearch:
 
     Args:
         agent: the agent of the campaign.
-        name: its registered name.
         noise: the standard deviation of the noise; None if it is unknown.
-        settings: the settings of the agent that the user gave.
+        given: the settings of the agent that the user gave.
         n_initial: the number of spread suggestions.
         log: the evaluations of the campaign.
     """
 
     def __init__(
-        self,
-        agent: GPAgent,
-        name: str,
-        noise: float | None,
-        settings: Settings,
-        n_initial: int,
-        log: CampaignLog,
+        self, agent: GPAgent, noise: float | None, given: Settings, n_initial: int, log: CampaignLog
     ) -> None:
         self._agent, self._noise, self._n_initial, self._log = agent, noise, n_initial, log
-        own = settings.keys() & {"augmented", "incumbent", "scale", "noise_var", "learn", "kernel"}
+        own = given.keys() & {"augmented", "incumbent", "scale", "noise_var", "learn", "kernel"}
         known = noise is not None or bool(own) or agent.forgets
         closer = agent.search.scale < sample_scale(agent.problem.domain.dim, noisy=True)
-        self._draws = closer and "scale" in settings_of(name)
-        self._active = not known and (self._draws or "augmented" in settings_of(name))
+        settings = settings_of(type(agent))
+        self._draws = closer and "scale" in settings
+        self._active = not known and (self._draws or "augmented" in settings)
         self._on_arms = agent.problem.domain.finite
 
     @property

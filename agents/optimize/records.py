@@ -135,9 +135,8 @@ class CampaignLog:
         self, record: Record, value: Any, constraints: Limits, noise: float | None = None
     ) -> Record:
         """The record with its value, constraints and noise, or as failed if they mean that."""
-        own = None if noise is None else number(noise, "noise", finite=False)
-        if own is not None:
-            own = None if np.isnan(own) else positive(own, "noise", zero=True)
+        sd = np.nan if noise is None else number(noise, "noise", finite=False)
+        own = None if np.isnan(sd) else positive(sd, "noise", zero=True)
         found = measured(value, worst=-self.sign * np.inf)
         if np.isnan(found):
             missing = np.ma.is_masked(value) or np.isnan(value)
@@ -276,24 +275,19 @@ class CampaignLog:
         return {"records": records, "now": self.now, "told": list(self.told)}
 
     def restore(self, state: State) -> None:
-        """Return to the state of a snapshot; raises `InvalidInput` if it is invalid."""
-        now = positive(state["now"], "now", zero=True)
-        records = [
-            self._restored(fields, index, now)
-            for index, fields in enumerate(listed(state["records"], "records"))
-        ]
-        told = []
-        for id, elapsed, pace in listed(state["told"], "told"):
-            of = None if id is None else whole(id, "id", 0, len(records) - 1)
-            pace = None if pace is None else positive(pace, "pace", zero=True)
-            told.append(Told(of, positive(elapsed, "elapsed", zero=True), pace))
-        self.now, self.records, self.told = now, [], told
+        """Return to the state of a snapshot; after `InvalidInput` the log is of no use."""
+        self.now, self.records, self.told = positive(state["now"], "now", zero=True), [], []
         self._at.clear()
-        for record in records:
-            self.put(record)
+        for fields in listed(state["records"], "records"):
+            self.put(self._restored(fields))
+        for id, elapsed, pace in listed(state["told"], "told"):
+            of = None if id is None else whole(id, "id", 0, len(self.records) - 1)
+            pace = None if pace is None else positive(pace, "pace", zero=True)
+            self.told.append(Told(of, positive(elapsed, "elapsed", zero=True), pace))
 
-    def _restored(self, fields: State, index: int, now: float) -> Record:
-        """A record of a snapshot; raises `InvalidInput` if it is invalid."""
+    def _restored(self, fields: State) -> Record:
+        """The next record of a snapshot; raises `InvalidInput` if it is invalid."""
+        index = len(self.records)
         try:
             record = Record(**fields)
             one_of(record.status, get_args(RecordStatus), "status")
@@ -304,8 +298,8 @@ class CampaignLog:
                 raise InvalidInput("exactly the records that are done have a value")
             if whole(record.id, "id", 0) != index:
                 raise InvalidInput(f"id must be {index}")
-            if record.time is not None and positive(record.time, "time", zero=True) > now:
-                raise InvalidInput(f"time must be at most {now}")
+            if record.time is not None and positive(record.time, "time", zero=True) > self.now:
+                raise InvalidInput(f"time must be at most {self.now}")
             if not isinstance(record.reason, str):
                 raise InvalidInput("reason must be a string")
             return replace(record, params=self.space.check(record.params))

@@ -5,8 +5,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.embeddings.action_map import CandidateMap
@@ -17,7 +15,6 @@ from gpbandits_env.agents.registry import OVERRIDES, agent_class, make, settings
 from gpbandits_env.arrays import Plain, Settings, positive, whole
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.gp.kernels import Kernel, Matern52, kernel_from_dict
-from gpbandits_env.gp.kernels.kernel import Lengthscale
 from gpbandits_env.problem import Problem
 
 # The defaults on the unit cube, for values of variance 1.
@@ -116,13 +113,7 @@ def agent_for(
 
 def _warn_of_units(kernel: Kernel) -> None:
     """Warn if the lengthscales of a fixed kernel are hardly meant for the unit cube."""
-    found: list[float] = []
-
-    def noted(lengthscale: Lengthscale) -> Lengthscale:
-        found.extend(np.ravel(lengthscale).tolist())
-        return lengthscale
-
-    kernel.with_lengthscale(noted)
+    found = [value for name, value in kernel.parameters().items() if "lengthscale" in name]
     if found and (min(found) > LONGEST or max(found) < SHORTEST):
         warnings.warn(
             f"the kernel acts on dimensions scaled to [0, 1], where all of its lengthscales "
