@@ -11,17 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.agents.policy import Policy, learn
-from gpbandits_env.arrays import (
-    Array,
-    Plain,
-    Points,
-    State,
-    finite_array,
-    numbers,
-    own_noise,
-    positive,
-    whole,
-)
+from gpbandits_env.arrays import Array, Plain, Points, State, finite_array, own_noise, positive
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
@@ -111,7 +101,7 @@ class Agent(Displayed, ABC):
             raise InvalidInput("the problem has no contexts: leave out context")
         finite = contexts.finite
         try:
-            given = np.asarray(context) if finite else numbers(context, "context")
+            given = np.asanyarray(context)  # a mask stays, as `check` reads it
             alone = given.ndim == (0 if finite else 1)
             return contexts.check(given[None] if alone else given, 1)
         except (InvalidInput, TypeError, ValueError):
@@ -261,7 +251,7 @@ class Agent(Displayed, ABC):
         Raises:
             InvalidInput: as in `tell`. The agent is unchanged.
         """
-        own = self._own_noise(noise_var, rewards)
+        own = None if noise_var is None else self._own_noise(noise_var, rewards, None)
         played, values = self.problem.domain.observations(actions, rewards, None, 1)
         if rounds is None:
             of, times = np.full(len(values), self.round + 0.5), np.full(len(values), self.clock)
@@ -284,11 +274,9 @@ class Agent(Displayed, ABC):
         return False
 
     def _own_noise(
-        self, noise_var: ArrayLike | None, rewards: ArrayLike, observed: ArrayLike | None = None
+        self, noise_var: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None
     ) -> Array | None:
-        """The variances of the noise of the rewards, checked; None if none is given or known."""
-        if noise_var is None:
-            return None
+        """The variances of the noise of the rewards, checked; None if none is known."""
         if observed is not None:
             raise InvalidInput(
                 "give noise_var or observed, not both: leave out actions that were not evaluated"
@@ -405,7 +393,7 @@ class Agent(Displayed, ABC):
         if state["context"] is not None:
             self.set_context(state["context"])
         self.pending = [
-            Played(whole(t, "round"), np.array(at), np.array(point), float(time))
+            Played(int(t), np.array(at), np.array(point), float(time))
             for t, at, point, time in state["pending"]
         ]
 

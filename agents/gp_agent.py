@@ -70,8 +70,8 @@ class GPAgent(Agent):
         self.keep = keep = parts.keep_for()
         self.action_map = mapped = parts.map_for(problem, rng, keep)
         self.data, model = Data(mapped.data_domain), parts.model(mapped.inner)
-        given, sd = (model, self.data, keep, mapped), problem.reward_sd
-        self.refit = Refit(parts.learn, *given, sd) if isinstance(parts.learn, Learning) else None
+        given = model, self.data, keep, mapped
+        self.refit = Refit(parts.learn, *given) if isinstance(parts.learn, Learning) else None
         self.compression = compression_for(parts.compress, problem)
         self.conditioned = Conditioned(self.data, keep, mapped, self._prior, model, self.refit)
         self.search = parts.search_for(problem, mapped, rng, keep)

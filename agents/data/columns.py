@@ -41,8 +41,8 @@ class Data:
         finite = self._domain.finite
         shape = (FIRST_ROWS,) if finite else (FIRST_ROWS, self._domain.dim)
         self._points: Points = np.empty(shape, dtype=np.int64 if finite else np.float64)
-        self._rewards, self._rounds, self._times = np.empty((3, FIRST_ROWS))
-        self._noise_var: Array | None = None
+        # Of each row the reward, the round, the time, and the variance of the noise if it is known.
+        self._numbers = np.full((4, FIRST_ROWS), np.nan)
         self.size, self.edits = 0, self.edits + 1
         self.ends: list[int] = []
 
@@ -52,20 +52,20 @@ class Data:
 
     @property
     def rewards(self) -> Array:
-        return self._rewards[: self.size]
+        return self._numbers[0, : self.size]
 
     @property
     def rounds(self) -> Array:
-        return self._rounds[: self.size]
+        return self._numbers[1, : self.size]
 
     @property
     def times(self) -> Array:
-        return self._times[: self.size]
+        return self._numbers[2, : self.size]
 
     def noise_of(self, rows: slice | NDArray[np.intp]) -> Array | None:
         """The known variances of the noise of some rows, NaN elsewhere; None if none is known."""
-        own = None if self._noise_var is None else self._noise_var[: self.size][rows]
-        return None if own is None or np.isnan(own).all() else own
+        own = self._numbers[3, : self.size][rows]
+        return None if np.isnan(own).all() else own
 
     def add(
         self,
@@ -96,31 +96,24 @@ class Data:
         self.size = end = start + count
         self.ends.append(end)
         while end > len(self._points):  # the length doubles
-            for name in ("_points", "_rewards", "_rounds", "_times", "_noise_var"):
-                if (column := getattr(self, name)) is not None:
-                    setattr(self, name, np.concatenate([column, column]))
-        if count == 1:  # single numbers are stored in less time
-            self._points[start], self._rewards[start] = points[0], rewards.item()
-            self._rounds[start], self._times[start] = rounds, times
+            self._points = np.concatenate([self._points, self._points])
+            self._numbers = np.concatenate([self._numbers, self._numbers], axis=1)
+        if count == 1 and noise_var is None:  # single numbers are stored in less time
+            self._points[start] = points[0]
+            self._numbers[:, start] = rewards.item(), rounds, times, np.nan
         else:
-            self._points[start:end], self._rewards[start:end] = points, rewards
-            self._rounds[start:end], self._times[start:end] = rounds, times
-        if noise_var is not None or self._noise_var is not None:
-            self._noise()[start:end] = np.nan if noise_var is None else noise_var
-
-    def _noise(self) -> Array:
-        if self._noise_var is None:
-            self._noise_var = np.full(len(self._points), np.nan)
-        return self._noise_var
+            self._points[start:end], self._numbers[0, start:end] = points, rewards
+            self._numbers[1, start:end], self._numbers[2, start:end] = rounds, times
+            self._numbers[3, start:end] = np.nan if noise_var is None else noise_var
 
     def restate(self, noise_var: Array) -> None:
         """Replace the variances of the noise of the first rows, NaN where unknown."""
-        self._noise()[: len(noise_var)] = noise_var
+        self._numbers[3, : len(noise_var)] = noise_var
         self.edits += 1
 
     def state(self) -> State:
         """The state, as a copy in plain data."""
-        noise = None if self._noise_var is None else self._noise_var[: self.size].copy()
+        noise = self.noise_of(np.arange(self.size))
         columns = {name: getattr(self, name).copy() for name in COLUMNS}
         return {**columns, "noise_var": noise, "ends": list(self.ends)}
 
@@ -130,10 +123,10 @@ class Data:
         points, rewards = self._domain.observations(state["points"], state["rewards"])
         rounds, times = (finite_array(state[name], name, 1) for name in ("rounds", "times"))
         noise = state["noise_var"]
-        noise = None if noise is None else own_noise(noise, len(points))
+        noise = np.full(len(points), np.nan) if noise is None else own_noise(noise, len(points))
         if {len(rounds), len(times), max([0, *ends])} != {len(points)} or ends != sorted(set(ends)):
             raise ValueError("the columns of the data have different lengths")
         self.clear()
         for start, end in pairwise([0, *ends]):
-            rows, own = slice(start, end), None if noise is None else noise[start:end]
-            self.add(points[rows], rewards[rows], rounds.item(start), times.item(start), own)
+            rows, of, at = slice(start, end), rounds.item(start), times.item(start)
+            self.add(points[rows], rewards[rows], of, at, noise[rows])

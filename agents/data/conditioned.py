@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -103,8 +103,7 @@ class Conditioned:
             stale = True
         if stale or (keep.masks and not self._removes(keep.counts(data, t))):
             self._anew(time, keep.counts(data, t))
-            return
-        if data.size == self._held:
+        elif data.size == self._held:
             self.posterior.rollback()
         elif (
             new is not None
@@ -118,7 +117,6 @@ class Conditioned:
             self._learn(new.rounds, new.points, new.rewards, new.noise_var)
         elif not self._append(keep.counts(data, t), data.size):
             self._anew(time, keep.counts(data, t))
-            return
         if self.ages:
             self._pass(time)
 
@@ -174,10 +172,8 @@ class Conditioned:
             rows = self._by_age(rows, time)
         self._hold(rows)
         if len(rows):
-            if self.ages:
-                self._learn_by_time(rows, time)
-            elif data.noise_of(rows) is None:
-                self._replay(rows, [0], [0.0])
+            if self.ages or data.noise_of(rows) is None:
+                self._replay(rows, time)
             else:
                 self._learn_rows(self.first_round, rows)
         if self.ages:
@@ -200,19 +196,19 @@ class Conditioned:
         self.best_reward = float(rewards.max(initial=-math.inf))
         self.best_received = float(self.received(rewards).max(initial=-math.inf))
 
-    def _learn_by_time(self, rows: NDArray[np.intp], time: float) -> None:
-        """Learn rows in one call for each time, oldest first, and let time pass until the last."""
-        times, first = np.unique(self.data.times[rows], return_index=True)
-        self._now = min(START, times.item(0))
-        if self.posterior.ages:
-            self._pass(times.item(0))
-        self._replay(rows, first.tolist(), np.diff([*times, time]).tolist())
-        self._now = time
+    def _replay(self, rows: NDArray[np.intp], time: float) -> None:
+        """Learn rows in one call, or those of each time, oldest first, and let time pass after it.
 
-    def _replay(
-        self, rows: NDArray[np.intp], starts: Sequence[int], passed: Sequence[float]
-    ) -> None:
-        """Learn rows in parts, with the time after each; in a box by one factorization."""
+        In a box, there is one factorization.
+        """
+        starts, passed = [0], [0.0]
+        if self.ages:
+            times, first = np.unique(self.data.times[rows], return_index=True)
+            self._now = min(START, times.item(0))
+            if self.posterior.ages:
+                self._pass(times.item(0))
+            starts, passed = first.tolist(), np.diff([*times, time]).tolist()
+            self._now = time
         points = self._mapped.coordinates(self.data.points[rows])
         given = self.received(self.data.rewards[rows])
         parts = zip(pairwise([*starts, len(given)]), passed, strict=True)
@@ -229,7 +225,7 @@ class Conditioned:
     def _learn(
         self, round_: float, points: Points, rewards: Array, noise_var: Array | None
     ) -> None:
-        given = rewards if self.winsorize is None else self.winsorize(rewards)
+        given = self.received(rewards)
         self.posterior.learn(points, given, noise_var)
         if round_ < self.first_round:
             self.first_round = round_

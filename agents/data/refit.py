@@ -34,9 +34,8 @@ class Refit(Part):
         given: the model before the first fit.
         data: the data; those before the present stage are not used.
         keep: which of them count. If epsilon is learned, a fit moves its start.
-        mapped: the map from their points to those of the posterior.
-        reward_sd: the standard deviation of the rewards for which the model is stated, by default
-            1; it matters only if rewards are standardized.
+        mapped: the map from their points to those of the posterior, and the problem there; its
+            ``reward_sd`` matters if rewards are standardized.
 
     Attributes:
         learned: one dict per fit: round, observations, lengthscale (a number or a list; for kernels
@@ -56,24 +55,17 @@ class Refit(Part):
     winsorizer: Winsorizer | None
 
     def __init__(
-        self,
-        learning: Learning,
-        given: Model,
-        data: Data,
-        keep: Keep,
-        mapped: ActionMap,
-        reward_sd: float | None = None,
+        self, learning: Learning, given: Model, data: Data, keep: Keep, mapped: ActionMap
     ) -> None:
-        self._given, self._reward_sd = given, 1.0 if reward_sd is None else reward_sd
-        self._data, self._keep, self._mapped = data, keep, mapped
+        self._given, self._data, self._keep, self._mapped = given, data, keep, mapped
         self.learn_by(learning)
         self.begin()
 
     def learn_by(self, learning: Learning) -> None:
         """State what is learned and when."""
         self.learning = learning
-        domain = self._mapped.inner.domain
-        self._estimator = Estimator(self._given, domain, learning, self._reward_sd)
+        inner = self._mapped.inner
+        self._estimator = Estimator(self._given, inner.domain, learning, inner.reward_sd or 1.0)
 
     def begin(self) -> None:
         """Return to the given model, and drop the record of fits."""
@@ -153,12 +145,11 @@ class Refit(Part):
         rows = rows if learning.drifts else rows[-learning.last :]
         points, rewards = self._mapped.coordinates(data.points[rows]), data.rewards[rows]
         times = data.times[rows] - min(0.0, float(data.times.min()))  # some kernels begin at 0
+        noise = data.noise_of(rows)
         self._fitted, self._known = now, 0
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                found = self._estimator.fit(
-                    self.model, points, rewards, times, data.noise_of(rows), starts
-                )
+                found = self._estimator.fit(self.model, points, rewards, times, noise, starts)
         except (InvalidInput, NotPositiveDefinite):
             return
         model = self.model = found.model
@@ -166,13 +157,10 @@ class Refit(Part):
         in_time: Plain = {"epsilon": model.epsilon} if learning.drifts else {}
         if model.temporal is not None and learning.learns_time:
             in_time = {f"temporal.{name}": v for name, v in model.temporal.parameters().items()}
-        self.learned.append(
-            {"round": now, "observations": len(rewards)}
-            | _numbers(model.kernel)
-            | {"noise_var": model.noise_var, "mean": found.mean}
-            | {"log_likelihood": found.log_likelihood}
-            | in_time
-        )
+        of_kernel = {"round": now, "observations": len(rewards)} | _numbers(model.kernel)
+        rest: Plain = {"noise_var": model.noise_var, "mean": found.mean}
+        rest["log_likelihood"] = found.log_likelihood
+        self.learned.append(of_kernel | rest | in_time)
 
     def state(self) -> State:
         winsorizer = self.winsorizer and [self.winsorizer.centre, self.winsorizer.sd]
