@@ -1,4 +1,4 @@
-"""An agent on a drifting function, a frame for every third round, as a GIF: docs/images/drift.gif.
+"""An agent on a drifting function, a frame for every third round, as docs/images/drift.webp.
 
 Run: python examples/figures/drift.py [FILE] [ROUNDS]
 """
@@ -10,7 +10,7 @@ from PIL import Image
 
 from gpbandits_env import agents
 
-target = sys.argv[1] if len(sys.argv) > 1 else "drift.gif"
+target = sys.argv[1] if len(sys.argv) > 1 else "drift.webp"
 rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 75
 env = gym.make(
     "gpbandits_env:gpbandits/MarkovGP-v0",
@@ -34,5 +34,6 @@ for t in range(rounds):
 # In the colors of one frame, so that parts that do not change cost no bytes.
 palette = frames[-1].quantize(20, kmeans=1)
 first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-first.save(target, save_all=True, append_images=others, optimize=True, duration=600, loop=0)
+looks = {"lossless": True, "quality": 100, "method": 6, "minimize_size": True}
+first.save(target, save_all=True, append_images=others, duration=600, loop=0, **looks)
 print(f"{target}: {rounds} frames")

@@ -53,7 +53,7 @@ def animate(
     ms: int,
     dpi: int,
 ) -> None:
-    """Write a GIF with a frame for each of ``shown``, in the colors of the last frame."""
+    """Write an animation with a frame for each of ``shown``, in the colors of the last frame."""
     frames = []
     for each in shown:
         draw(each)
@@ -62,7 +62,8 @@ def animate(
     plt.close(figure)
     palette = frames[-1].quantize(20, kmeans=1)
     first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    first.save(target, save_all=True, append_images=others, optimize=True, duration=ms, loop=0)
+    looks: dict[str, Any] = {"lossless": True, "quality": 100, "method": 6, "minimize_size": True}
+    first.save(target, save_all=True, append_images=others, duration=ms, loop=0, **looks)
 
 
 def draw_round(axis: Any, title: str, truth: Any, belief: tuple[Any, Any], action: int) -> None:
@@ -201,6 +202,6 @@ if __name__ == "__main__":
     draw_kernels(folder / "time-draws.svg")
     draw_beliefs(folder / "time-belief.svg")
     quick = len(sys.argv) > 2
-    animate_beliefs(folder / "time-belief.gif", int(sys.argv[2]) if quick else SIX_DAYS)
-    animate_speeds(folder / "time-clock.gif", 6.0 if quick else 20.0)
+    animate_beliefs(folder / "time-belief.webp", int(sys.argv[2]) if quick else SIX_DAYS)
+    animate_speeds(folder / "time-clock.webp", 6.0 if quick else 20.0)
     print(f"drew four pictures in {folder}")

@@ -95,7 +95,7 @@ def test_no_formula_has_a_word_that_the_converter_does_not_know(site):
 def test_a_scenario_shows_its_plot_first_then_its_table_then_its_claims(site):
     page = read(site, "scenarios/srinivas2010/se-1d.html")
     order = (
-        "srinivas2010-se-1d.png",
+        "srinivas2010-se-1d.webp",
         "<th>agent</th>",
         "<th>claim that is judged by this scenario</th>",
         "papers/srinivas2010.html#scaled-beta-better",
@@ -114,7 +114,7 @@ def test_every_scenario_has_its_command_and_what_is_kept_of_it(site, root):
         assert f"scenarios/{scenario.id}.html" in unquote(read(site, "scenarios.html"))
         kept = references.load(scenario.id, root / "scenarios")
         text = html.unescape(re.sub(r"<[^>]+>", "", page))
-        plot = f"{scenario.id.replace('/', '-')}.png"
+        plot = f"{scenario.id.replace('/', '-')}."
         verb = "reference" if kept else "run"
         assert f"gpbandits {verb} {scenario.id}" in text
         labels = [label for cell in kept["cells"] for label in cell["agents"]] if kept else []
@@ -217,7 +217,7 @@ def test_the_first_page_of_a_paper_is_short_until_it_is_unfolded(papers, root):
         assert sum(lines) <= 300, group
 
 
-PICTURE = re.compile(r"([^/\"]+\.png)")
+PICTURE = re.compile(r"([^/\"]+\.(?:png|webp))")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ NEEDED = {"meta_learning": "sb3_contrib", "reinforcement_learning": "stable_base
 QUICK = {
     "meta_learning": ["2560", "50"],
     "reinforcement_learning": ["1280"],
-    "drift": ["drift.gif", "3"],
+    "drift": ["drift.webp", "3"],
     "models_of_time": ["figures", "98"],
     "papers": ["srinivas2010-fig-2"],
 }

@@ -111,7 +111,7 @@ def _pictures(group: str, frame: str) -> list[str]:
     ]
     # Those of other readings stand on the pages of their scenarios, and others may in the frame.
     stems = {scenario_pages.plot_stem(id).name for id in registry.scenarios()}
-    for picture in sorted(scenario_pages.RESULTS.glob(f"{group}-*.png")):
+    for picture in sorted(scenario_pages.RESULTS.glob(f"{group}-*")):
         if picture.stem.removesuffix("-bounds") not in stems and picture.name not in frame:
             shown.append(f"![{picture.stem}](../results/{picture.name})")
     return shown

@@ -91,9 +91,11 @@ def citation(group: str) -> list[str]:
 def pictures(id: str, folder: str) -> list[str]:
     """The kept plots of a scenario; ``folder`` is theirs, as seen from the page."""
     titles = {"": "regret of all agents", "-bounds": "regret and the bounds of the theory"}
-    names = {f"{plot_stem(id).name}{end}.png": title for end, title in titles.items()}
-    kept = {name: title for name, title in names.items() if (RESULTS / name).is_file()}
-    return [f"![{id}: {title}]({folder}{name})" for name, title in kept.items()]
+    return [
+        f"![{id}: {title}]({folder}{file.name})"
+        for end, title in titles.items()
+        for file in RESULTS.glob(f"{plot_stem(id).name}{end}.*")
+    ]
 
 
 def _size(kept: dict[str, Any]) -> str:

@@ -154,7 +154,7 @@ def test_figures(run, tmp_path):
         with Store.open(outcome.path) as store:
             files = figures.draw(store, tmp_path / id)
         names = [f.name for f in files]
-        assert names == ([f"{id}.png"] if id != "se" else ["se.png", "se-bounds.png"])
+        assert names == ([f"{id}.webp"] if id != "se" else ["se.webp", "se-bounds.webp"])
         for file in files:
             with Image.open(file) as picture:
                 assert len(picture.getcolors()) > 20  # lines, bands and letters
