@@ -217,7 +217,7 @@ class Criterion:
         """See there; that of each observation, (n,), at a time not before them."""
         _, overlap, precision = self._matrices[:, : self.size, : self.size]
         later, _ = self._later(now)
-        each = np.einsum("ca,iab,cb->i", later, self._each[: self.size], later)
+        each = self._each[: self.size].reshape(-1, 4) @ (later.T @ later).ravel()
         features = self._features @ later.T
         weights, own = precision @ self._gaps, precision.diagonal()
         weighted = features * weights[:, None]
@@ -293,7 +293,7 @@ class Criterion:
         now = max(self._newest, times.item(-1))
         later, shrunk = self._later(now)
         later *= shrunk
-        self._each[:n] = np.einsum("ca,iab,db->icd", later, self._each[:n], later)
+        self._each[:n] = (self._each[:n].reshape(-1, 4) @ np.kron(later, later).T).reshape(-1, 2, 2)
         self._each[n], self._trace = 0.0, later @ self._trace @ later.T
         self.size, self._newest = n + 1, now
         self._features = in_future(self._temporal, times, now)

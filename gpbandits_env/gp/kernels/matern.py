@@ -149,7 +149,10 @@ class Matern52(Stationary):
 
     def profile(self, r: Array) -> Array:
         a = np.asarray(sqrt(5.0) * r)
-        k: Array = (a / 3.0 + 1.0) * a + 1.0
+        k: Array = a / 3.0
+        k += 1.0
+        k *= a
+        k += 1.0
         np.negative(a, out=a)
         k *= np.exp(a, out=a)
         return k
@@ -161,11 +164,15 @@ class Matern52(Stationary):
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         a: Array = sqrt(5.0) * r
         decay: Array = np.exp(-a)
-        linear = (a + 1.0) * decay
-        quadratic = a * a * decay * (1.0 / 3.0)
-        quadratic += linear
-        linear *= 5.0 / 3.0
-        return quadratic, linear
+        k: Array = a / 3.0
+        k += 1.0
+        k *= a
+        k += 1.0
+        k *= decay
+        a += 1.0
+        a *= decay
+        a *= 5.0 / 3.0
+        return k, a
 
 
 _CLOSED: dict[float, Stationary] = {0.5: Matern12(1.0), 1.5: Matern32(1.0), 2.5: Matern52(1.0)}

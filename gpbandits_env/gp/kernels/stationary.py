@@ -20,7 +20,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels.columns import Columns, Pulled
 from gpbandits_env.gp.kernels.kernel import KERNELS, Kernel, Lengthscale, hyper
 
-# One NumPy pass per coordinate is fastest up to FEW coordinates, a matrix product from MANY on.
+# `columns` use differences up to FEW coordinates; from MANY on, all distances are matrix products.
 FEW, MANY = 3, 48
 # Pairs closer than CLOSE, relative to their squared size, are recomputed by differences. `squares`
 # recomputes pairs below NEAR, which lost 4 of 16 digits, and all pairs if more than MANY_NEAR did.
@@ -255,8 +255,6 @@ def distances(x: Array, z: Array, lengthscale: float | Array) -> Array:
         np.abs(r, out=r)
         r /= lengthscale
         return r
-    if x.shape[1] <= FEW:
-        return _by_coordinate(x, z, lengthscale)
     if isinstance(lengthscale, float):
         r = cdist(x, z) if x.shape[1] < MANY else _by_product(x, z)
         r /= lengthscale
@@ -264,20 +262,6 @@ def distances(x: Array, z: Array, lengthscale: float | Array) -> Array:
     if x.shape[1] < MANY:
         return np.asarray(cdist(x, z, "seuclidean", V=lengthscale**2))
     return _by_product(x / lengthscale, z / lengthscale)
-
-
-def _by_coordinate(x: Array, z: Array, lengthscale: float | Array) -> Array:
-    total: Array = np.zeros((len(x), len(z)))
-    for j in range(x.shape[1]):
-        square: Array = np.subtract.outer(x[:, j], z[:, j])
-        if not isinstance(lengthscale, float):
-            square /= lengthscale[j]
-        square *= square
-        total += square
-    np.sqrt(total, out=total)
-    if isinstance(lengthscale, float):
-        total /= lengthscale
-    return total
 
 
 def _by_product(x: Array, z: Array) -> Array:

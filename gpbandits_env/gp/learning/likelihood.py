@@ -193,11 +193,11 @@ class RadialCovariances(Covariances):
         scales, variance = theta[:-1], float(theta[-1])
         own = scales if self._groups is None else scales[self._groups]
         r = self._scaled(own) if self._distances is None else self._distances / scales[0]
-        k = self._kernel.profile(r)
+        k, steep = self._kernel.profile_and_slope(r)
 
         def pull(outer: Array, diagonal: Array, trace: float) -> Array:
             in_variance = variance * (0.5 * trace + float(outer @ k))
-            outer *= self._kernel.slope(r)
+            outer *= steep
             outer *= variance
             if self._groups is not None:
                 slopes = np.bincount(self._groups, self._in_scales(outer, own), len(scales))
