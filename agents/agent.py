@@ -168,10 +168,8 @@ class Agent(Displayed, ABC):
         played, _ = domain.observations(checked, nothing, observed, 1)
         points, time = self._placed(played, context), self.clock
         self.tell(checked, nothing, observed=np.zeros(len(checked), dtype=np.bool_))
-        self.pending += [
-            Played(self.round, np.array(action), np.array(point), time)
-            for action, point in zip(played, points, strict=True)
-        ]
+        each = zip(played, points, strict=True)
+        self.pending += [Played(self.round, np.array(a), np.array(p), time) for a, p in each]
 
     def tell_late(
         self, actions: ArrayLike, rewards: ArrayLike, rounds: ArrayLike | None = None
@@ -392,10 +390,8 @@ class Agent(Displayed, ABC):
         self.context = None
         if state["context"] is not None:
             self.set_context(state["context"])
-        self.pending = [
-            Played(int(t), np.array(at), np.array(point), float(time))
-            for t, at, point, time in state["pending"]
-        ]
+        each = state["pending"]
+        self.pending = [Played(int(t), np.array(a), np.array(p), float(at)) for t, a, p, at in each]
 
     @property
     def batch_size(self) -> int:

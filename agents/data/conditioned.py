@@ -211,11 +211,9 @@ class Conditioned:
             self._now = time
         points = self._mapped.coordinates(self.data.points[rows])
         given = self.received(self.data.rewards[rows])
-        parts = zip(pairwise([*starts, len(given)]), passed, strict=True)
-        self.posterior.replay(
-            ((points[start:end], given[start:end], dt) for (start, end), dt in parts),
-            self.model.epsilon,
-        )
+        each = zip(starts, [*starts[1:], len(given)], passed, strict=True)
+        parts = ((points[start:end], given[start:end], dt) for start, end, dt in each)
+        self.posterior.replay(parts, self.model.epsilon)
 
     def _learn_rows(self, round_: float, rows: NDArray[np.intp]) -> None:
         data = self.data

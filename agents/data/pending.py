@@ -43,20 +43,16 @@ def matched(pending: Sequence[Played], actions: Points, rounds: ArrayLike | None
         )
     found: list[int] = []
     for i, action in enumerate(actions):
-        fits = (
-            j
-            for j, played in enumerate(pending)
-            if j not in found
-            and (wanted is None or played.round == wanted[i])
-            and np.array_equal(played.action, action)
-        )
-        j = next(fits, None)
-        if j is None:
+        for j, played in enumerate(pending):
+            of_round = wanted is None or played.round == wanted[i]
+            if of_round and j not in found and np.array_equal(played.action, action):
+                found.append(j)
+                break
+        else:
             when = "" if wanted is None else f" of round {wanted[i]:g}"
             raise InvalidInput(
                 f"no reward of the action {action.tolist()}{when} is pending: announce actions by "
                 "expect(actions) in the round in which they are played; their rewards are dropped "
                 "after max_delay rounds"
             )
-        found.append(j)
     return found

@@ -4,7 +4,7 @@ Several suggestions may be pending at once, and values may arrive late or never.
 known in advance, and time may be clock time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from inspect import signature
@@ -20,7 +20,7 @@ from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.importance import importance
 from gpbandits_env.agents.optimize.inputs import by_label, one_each
-from gpbandits_env.agents.optimize.noise import NoiseSearch, replicates_of
+from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec
 from gpbandits_env.agents.optimize.spread import n_initial_for, next_spread
@@ -99,22 +99,21 @@ class Campaign(Displayed):
             seed = int(np.random.default_rng().integers(2**53))
         self._seed = whole(seed, "seed", 0, None)
         self.maximize = flag(maximize, "maximize")
-        replicates = replicates_of(noise)
-        sd: Any = noise if replicates is None else None
+        sd = None if isinstance(noise, Mapping) else noise
         own = [*signature(Campaign).parameters][:-1]
         check_settings("Campaign", [*own, "batch_size"], agent, settings)  # see `agent_for`
         self.agent = agent_for(self.space, agent, self._seed, settings, sd, robust=True)
         self.n_initial = n_initial_for(self.space, n_initial)
         self._log = CampaignLog(self.space, self.maximize, bounds)
-        search = NoiseSearch(self.agent, sd, settings, self.n_initial, self._log)
-        self._surrogates = Surrogates(self.agent, self._log, search, failures, replicates)
+        search = NoiseSearch(self.agent, noise, settings, self.n_initial, self._log)
+        self._surrogates = Surrogates(self.agent, self._log, search, failures)
         self._declared: Plain = {
             "space": self.space.to_dict(),
             "agent": agent,
             "maximize": self.maximize,
             "seed": self._seed,
             "n_initial": self.n_initial,
-            "noise": sd if replicates is None else {"replicates": replicates},
+            "noise": described(noise),
             "constraints": bounds,
             "failures": self._surrogates.failures.kind,
             "linear": [linear_to_dict(one) for one in self.space.linear],
@@ -307,9 +306,8 @@ class Campaign(Displayed):
 
         A point that failed by chance counts only once it has a value.
         """
-        domain, noise, log = self.space.domain, self._surrogates.noise, self._log
-        every = domain.finite and log.n_points >= len(domain.span)
-        if not every or noise.is_present is not False:
+        domain, log = self.space.domain, self._log
+        if not domain.finite or self._surrogates.noise.is_present is not False:
             return False
         failed = self._surrogates.failures.avoided(log.of("failed"))
         settled = [*log.of("done"), *log.of("pending"), *failed]

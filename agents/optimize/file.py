@@ -75,7 +75,9 @@ class CampaignFile:
                     f"most {MOST_BYTES} can be read"
                 )
             with writing(self.path, "campaign", alone=True) as part:
-                if self._digest is not None and self._found() not in (None, self._digest):
+                exists = self.path.exists()
+                found = sha256(self.path.read_bytes()).digest() if exists else self._digest
+                if self._digest not in (None, found):
                     raise _WrittenByAnother(
                         f"another process has written {self.path} since this one did: nothing was "
                         "saved. Campaign.resume continues that file; save() with another name "
@@ -116,12 +118,6 @@ class CampaignFile:
             "damaged or edited; use a copy, or give the values of its records to a new campaign by "
             "observe"
         )
-
-    def _found(self) -> bytes | None:
-        try:
-            return sha256(self.path.read_bytes()).digest()
-        except FileNotFoundError:
-            return None
 
 
 def _sealed(body: bytes) -> bytes:

@@ -156,8 +156,7 @@ def _search(maximize: bool, given: Plain) -> OptimizationResult:
     options |= {"noise": None if isinstance(noise, str) else noise, "constraints": constraints}
     options |= {"maximize": maximize, **given["settings"]}
     space = Space(given["bounds"], split(constraints)[1])
-    worst = -np.inf if maximize else np.inf
-    points, values = _known(space, given["x0"], given["y0"], worst)
+    points, values = _known(space, given["x0"], given["y0"], -np.inf if maximize else np.inf)
     if values and run.constrained:
         raise InvalidInput(
             "with constraints leave out y0, and x0 is called first; to give known values, observe "

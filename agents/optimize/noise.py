@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -86,18 +87,24 @@ class NoiseSearch:
 
     Args:
         agent: the agent of the campaign.
-        noise: the standard deviation of the noise; None if it is unknown.
+        noise: the standard deviation of the noise, None if it is unknown, or the replicates.
         given: the settings of the agent that the user gave.
         n_initial: the number of spread suggestions.
         log: the evaluations of the campaign.
+
+    Attributes:
+        replicates: the number of replicates from which each told noise is known; None if it is
+            known exactly.
     """
 
     def __init__(
-        self, agent: GPAgent, noise: float | None, given: Settings, n_initial: int, log: CampaignLog
+        self, agent: GPAgent, noise: Any, given: Settings, n_initial: int, log: CampaignLog
     ) -> None:
-        self._agent, self._noise, self._n_initial, self._log = agent, noise, n_initial, log
+        self._agent, self._n_initial, self._log = agent, n_initial, log
+        self.replicates = replicates_of(noise)
+        self._noise: float | None = noise if self.replicates is None else None
         own = given.keys() & {"augmented", "incumbent", "scale", "noise_var", "learn", "kernel"}
-        known = noise is not None or bool(own) or agent.forgets
+        known = self._noise is not None or bool(own) or agent.forgets
         closer = agent.search.scale < sample_scale(agent.problem.domain.dim, noisy=True)
         settings = settings_of(type(agent))
         self._draws = closer and "scale" in settings

@@ -29,8 +29,6 @@ class Surrogates:
         log: its evaluations.
         noise: what finds out whether there is noise.
         failures: what failures come from; see `Campaign`.
-        replicates: the number of replicates from which each told noise is known; None if it is
-            known exactly.
 
     Attributes:
         in_space: the agent with named values as actions.
@@ -38,18 +36,11 @@ class Surrogates:
         failures: the model of success.
     """
 
-    def __init__(
-        self,
-        agent: GPAgent,
-        log: CampaignLog,
-        noise: NoiseSearch,
-        failures: str,
-        replicates: int | None,
-    ) -> None:
+    def __init__(self, agent: GPAgent, log: CampaignLog, noise: NoiseSearch, failures: str) -> None:
         self._log, self.in_space = log, SpaceAgent(log.space, agent)
         self.slacks = Slacks(log.space, agent, log.bounds)
         self.failures = Failures(log.space, agent, failures)
-        self.noise, self._replicates = noise, replicates
+        self.noise = noise
 
     def next(self, context: Params | None) -> Plain | None:
         """The agent's choice of the next evaluation, given the pending and failed points.
@@ -81,11 +72,11 @@ class Surrogates:
 
     def _pooled(self, new: Sequence[Record]) -> Sequence[Record]:
         """New records with their noise as the agent learns it; that of earlier ones changes too."""
-        if self._replicates is None:
+        if self.noise.replicates is None:
             return new
         told = (record for record, _, _ in self._log.observed())
         before = [r for r in told if r is not None and not self.noise.is_known(r)]
-        sds = pooled([record.noise for record in (*before, *new)], self._replicates)
+        sds = pooled([record.noise for record in (*before, *new)], self.noise.replicates)
         known = np.array(sds[: len(before)], dtype=float)  # None becomes NaN
         self.in_space.agent.data.restate(known**2)
         return [replace(r, noise=sd) for r, sd in zip(new, sds[len(before) :], strict=True)]
@@ -94,12 +85,10 @@ class Surrogates:
         """Forget all data, and observe those of the log with their times."""
         told = self._log.observed()
         learned = [entry for entry in told if not self.noise.is_known(entry[0])]
-        if self._replicates is not None:
-            sds = pooled([r.noise if r else None for r, _, _ in learned], self._replicates)
-            learned = [
-                (r and replace(r, noise=sd), reward, one)
-                for (r, reward, one), sd in zip(learned, sds, strict=True)
-            ]
+        if self.noise.replicates is not None:
+            sds = pooled([r.noise if r else None for r, _, _ in learned], self.noise.replicates)
+            each = ((*entry, sd) for entry, sd in zip(learned, sds, strict=True))
+            learned = [(r and replace(r, noise=sd), reward, one) for r, reward, one, sd in each]
         self.in_space.learn_anew(learned)
         self.slacks.learn_anew([record for record, _, _ in told if record is not None])
         self.failures.learn_anew(self._log.records)

@@ -145,8 +145,7 @@ def _usual_learning(space: Space, cls: type[GPAgent], given: Settings, robust: b
     if not moving and (drifts or given.get("epsilon") is not None):
         return {**FADING, "what": [*what, "epsilon"]}
     spread = math.sqrt(min(3.0, DIFFERENCES / len(space.dimensions)))
-    learn = {**LEARN, "what": what, "ard": True, "spread": spread}
-    learn["robust"] = robust
+    learn = {**LEARN, "what": what, "ard": True, "spread": spread, "robust": robust}
     for name in ("window", "reset_every"):
         if given.get(name) is not None:
             learn["last"] = max(2, whole(given[name], name))
