@@ -60,7 +60,6 @@ class Part:
 
     def begin(self) -> None:
         """Return to the state before any data."""
-        return
 
     def observe(self, seen: Observed, before: Any) -> None:
         """Take note of observations, before the posterior is conditioned on them.
@@ -70,7 +69,6 @@ class Part:
             before: the agent's `Conditioned`: the posterior before these observations, and all
                 data, with these as far as they are informative.
         """
-        return
 
     def planned(self, posterior: Any, m: int) -> Points | None:
         """The m points of a round that are chosen without an acquisition; None in other rounds."""

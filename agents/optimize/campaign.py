@@ -175,7 +175,7 @@ class Campaign(Displayed):
             InvalidInput: the value is no number or the other infinity, or the time is before now.
         """
         record = self._measured(self._log.pending(id), value, constraints, noise)
-        return self._close([record], time, counts=True)[0]
+        return self._close([record], time, pace=1.0)[0]
 
     def fail(self, id: int | Suggestion | Record, reason: str = "") -> Record:
         """Record that a pending evaluation failed; the agent observes nothing."""
@@ -392,8 +392,8 @@ class Campaign(Displayed):
         """The state of the campaign and its arguments, as plain data with arrays."""
         return self._log.snapshot() | self._declared | self._surrogates.snapshot()
 
-    def _restore(self, state: State) -> None:
-        """Continue from a snapshot; after an error, one of `BROKEN`, the campaign is of no use."""
+    def _restore(self, state: State, file: CampaignFile) -> None:
+        """Continue from a file's snapshot; after an error of `BROKEN` the campaign is of no use."""
         for key, own in self._declared.items():
             if described(state[key]) != described(own):
                 raise InvalidInput(f"its {key} is {shown(state[key])}, not {shown(own)}")
@@ -403,6 +403,7 @@ class Campaign(Displayed):
                 raise InvalidInput(f"the order differs: give its {key} in the order {order}")
         self._log.restore(state)
         self._surrogates.restore(state)
+        self._file = file
 
     def save(self, file: str | Path) -> None:
         """Write the campaign to a JSON file atomically: a kill leaves the old file or the new one.
@@ -438,10 +439,9 @@ class Campaign(Displayed):
                 constraints = [state["constraints"], *linear]
                 given = {key: state[key] for key in keys} | state["settings"]
                 campaign = cls(**given, constraints=constraints)
-                campaign._restore(state)
+                campaign._restore(state, source)
         except BROKEN as error:
             raise InvalidInput(f"{source.path} holds no campaign: {error}") from error
-        campaign._file = source
         return campaign
 
     @classmethod
@@ -466,10 +466,9 @@ class Campaign(Displayed):
                 arguments[key] = state.get(key)
         campaign = cls(space, agent, **arguments)
         try:
-            campaign._restore(state)
+            campaign._restore(state, source)
         except BROKEN as error:
             raise InvalidInput(f"{source.path} holds another campaign: {error}") from error
-        campaign._file = source
         return campaign
 
     def _next(self, context: Params | None = None) -> Plain:
@@ -481,14 +480,17 @@ class Campaign(Displayed):
         return chosen or next_spread(self._log, self._seed, context or {})
 
     def _close(
-        self, records: Sequence[Record], time: float | None = None, *, counts: bool = False
+        self, records: Sequence[Record], time: float | None = None, pace: float | None = None
     ) -> list[Record]:
-        """Keep records that are done or failed; the models learn them."""
-        when = None if time is None else self._log.checked_time(time)
+        """Keep records that are done or failed; the models learn them, at a time as a round.
+
+        Without a time, it is now, and they are a round that takes ``pace``, or none if it is None.
+        """
+        when, pace = (self.now, pace) if time is None else (self._log.checked_time(time), 0.0)
         for record in records:
             self._log.put(replace(record, time=self.now))
         if done := [record for record in records if record.status == "done"]:
-            self._surrogates.tell(done, when, counts)
+            self._surrogates.tell(done, when, pace)
         self._surrogates.failures.tell(records, self.records)
         self._save()
         return [self.records[record.id] for record in records]

@@ -186,9 +186,8 @@ class CampaignLog:
             )
         return when
 
-    def told_at(self, id: int | None, when: float | None, pace: float | None = None) -> None:
-        """A value was observed, if an id is given, at a time, by default now; see `Told`."""
-        when = self.now if when is None else when
+    def told_at(self, id: int | None, when: float, pace: float | None = None) -> None:
+        """A value was observed at a time, or with no id only time passed until then; see `Told`."""
         self.told.append(Told(id, when - self.now, pace))
         self.now = when + (pace or 0.0)
         if id is not None:

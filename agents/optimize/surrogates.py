@@ -59,11 +59,10 @@ class Surrogates:
         noisy = self.noise.is_present
         return self.in_space.next(len(log.records), around, feasibility, context, noisy)
 
-    def tell(self, records: Sequence[Record], when: float | None, counts: bool) -> None:
-        """Observe values now, which may count as a round, or at a later time, which do."""
+    def tell(self, records: Sequence[Record], when: float, pace: float | None) -> None:
+        """Observe values at a time, as a round that takes the time ``pace``, or as no round."""
         log, new = self._log, [record for record in records if not self.noise.is_known(record)]
-        pace = 0.0 if when is not None else 1.0 if counts else None
-        self.in_space.wait(0.0 if when is None else when - log.now)
+        self.in_space.wait(when - log.now)
         if new:
             self.in_space.tell(self._pooled(new), [log.reward(record) for record in new], pace)
         for record in records:
