@@ -1,6 +1,7 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from gpbandits_env.domains import Domain
 # The number of rows for which there is space at first.
 FIRST_ROWS = 64
 COLUMNS = ("points", "rewards", "rounds", "times")
+# A number for each of the rows, or one for all.
+Each: TypeAlias = Array | float
 
 
 class Data:
@@ -71,8 +74,8 @@ class Data:
         self,
         points: Points,
         rewards: Array,
-        rounds: Array | float,
-        times: Array | float,
+        rounds: Each,
+        times: Each,
         noise_var: Array | None = None,
     ) -> None:
         """Add rows; those of one round arrive together.

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -98,14 +97,6 @@ class Failures:
         """The posterior of success, if some evaluations failed and some did not."""
         return self._posterior if (self._labels > 0.0).any() else None
 
-    @property
-    def points(self) -> Points | None:
-        """The points of failures that are not by chance, (n,) or (n, d); None without a model."""
-        if not len(self._labels):
-            return None
-        failed = self._points[self._labels < 0.0]
-        return failed[self._lasting(failed)]
-
     def avoided(self, failed: Sequence[Record]) -> list[Record]:
         """The failed records that are not by chance, as far as is known."""
         if self.kind == "random" or not failed:
@@ -113,14 +104,10 @@ class Failures:
         if self.success is None:
             return list(failed)
         points = np.array([self._space.action(record.params) for record in failed])
-        lasting = self._lasting(points)
-        return [record for record, again in zip(failed, lasting, strict=True) if again]
-
-    def _lasting(self, points: Points) -> NDArray[np.bool_]:
-        """Whether failures at points (n, ...) come from the place rather than chance, (n,)."""
         mean, var = self._posterior.moments(points)
         possible = ndtr(mean / np.sqrt(1.0 + var))
-        return np.asarray(self._learned.chance * possible <= 1.0 - possible)
+        lasting = self._learned.chance * possible <= 1.0 - possible
+        return [record for record, again in zip(failed, lasting, strict=True) if again]
 
     def _condition(self) -> None:
         """Condition on the evaluations of the last fit, and then on those after it one by one."""

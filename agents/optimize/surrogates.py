@@ -54,8 +54,10 @@ class Surrogates:
         pending, failed = log.of("pending"), self.failures.avoided(log.of("failed"))
         slacks, success = self.slacks.posteriors, self.failures.success
         around = [*pending, *(failed if success is None else failed[-LAST_FAILED:])]
-        unsure = slacks or success is not None
-        feasibility = Feasibility(slacks, success, self.failures.points) if unsure else None
+        feasibility = Feasibility(slacks) if slacks else None
+        if success is not None:
+            points = [log.space.action(record.params) for record in failed]
+            feasibility = Feasibility(slacks, success, np.array(points) if points else None)
         noisy = self.noise.is_present
         return self.in_space.next(len(log.records), around, feasibility, context, noisy)
 
