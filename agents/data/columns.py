@@ -1,7 +1,6 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,6 @@ from gpbandits_env.domains import Domain
 # The number of rows for which there is space at first.
 FIRST_ROWS = 64
 COLUMNS = ("points", "rewards", "rounds", "times")
-# A number for each of the rows, or one for all.
-Each: TypeAlias = Array | float
 
 
 class Data:
@@ -74,8 +71,8 @@ class Data:
         self,
         points: Points,
         rewards: Array,
-        rounds: Each,
-        times: Each,
+        rounds: Array | float,
+        times: Array | float,
         noise_var: Array | None = None,
     ) -> None:
         """Add rows; those of one round arrive together.
@@ -100,14 +97,17 @@ class Data:
         self.ends.append(end)
         while end > len(self._points):  # the length doubles
             self._points = np.concatenate([self._points, self._points])
-            self._numbers = np.concatenate([self._numbers, self._numbers], axis=1)
-        if count == 1 and noise_var is None:  # single numbers are stored in less time
-            self._points[start] = points[0]
-            self._numbers[:, start] = rewards.item(), rounds, times, np.nan
+            unknown = np.full_like(self._numbers, np.nan)
+            self._numbers = np.concatenate([self._numbers, unknown], axis=1)
+        numbers = self._numbers
+        if count == 1:  # single numbers are stored in less time
+            self._points[start], numbers[0, start] = points[0], rewards.item()
+            numbers[1, start], numbers[2, start] = rounds, times
         else:
-            self._points[start:end], self._numbers[0, start:end] = points, rewards
-            self._numbers[1, start:end], self._numbers[2, start:end] = rounds, times
-            self._numbers[3, start:end] = np.nan if noise_var is None else noise_var
+            self._points[start:end], numbers[0, start:end] = points, rewards
+            numbers[1, start:end], numbers[2, start:end] = rounds, times
+        if noise_var is not None:
+            numbers[3, start:end] = noise_var
 
     def restate(self, noise_var: Array) -> None:
         """Replace the variances of the noise of the first rows, NaN where unknown."""

@@ -223,7 +223,7 @@ class Conditioned:
     def _learn(
         self, round_: float, points: Points, rewards: Array, noise_var: Array | None
     ) -> None:
-        given = self.received(rewards)
+        given = rewards if self.winsorize is None else self.winsorize(rewards)
         self.posterior.learn(points, given, noise_var)
         if round_ < self.first_round:
             self.first_round = round_

@@ -69,8 +69,7 @@ class SpaceAgent:
             point = self._choose(known)
         finally:
             agent.posterior.rollback()
-            search.feasibility = None
-            search.excluded = None
+            search.feasibility = search.excluded = None
             if context:
                 search.fix(self.space.domain, None)
         if point is None:

@@ -10,7 +10,7 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.usual_agent import agent_for
 from gpbandits_env.agents.registry import AGENTS
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.kernels import Matern52, OnCoordinates
 
 MIXED = {
     "two": {"x": (0.0, 1.0), "n": Integer(1, 9000)},
@@ -249,7 +249,12 @@ def test_a_kernel_acts_on_the_unit_cube():
     np.testing.assert_allclose(found[2], found[0], atol=1e-6)
 
 
-@pytest.mark.parametrize("kernel", [Matern52(300.0), Matern52((300.0, 20.0)), Matern52(3e-4)])
+ON_ONE = OnCoordinates((1,), Matern52((300.0,)))
+
+
+@pytest.mark.parametrize(
+    "kernel", [Matern52(300.0), Matern52((300.0, 20.0)), Matern52(3e-4), ON_ONE]
+)
 def test_a_fixed_kernel_in_other_units_is_warned_of(kernel):
     space = Space([(0.0, 1000.0)] * 2)
     with pytest.warns(UserWarning, match=r"scaled to \[0, 1\].*divide each by high - low"):
