@@ -28,7 +28,7 @@ from gpbandits_env.agents.optimize.surrogates import Surrogates
 from gpbandits_env.agents.optimize.usual_agent import agent_for, check_settings
 from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, optional, shown
 from gpbandits_env.specs import described, no_user_code
 
 
@@ -366,7 +366,16 @@ class Campaign(Displayed):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        return self._log.to_dataframe()
+        rest, bounds = ("value", "noise", "status", "time", "reason"), self._log.bounds
+        table: dict[str, list[Any]] = {"id": [record.id for record in self.records]}
+        for name in self.space.dimensions:
+            column = f"params.{name}" if name in ("id", *rest, *bounds) else name
+            table[column] = [record.params[name] for record in self.records]
+        for name in bounds:
+            column = f"constraints.{name}" if name in ("id", *rest) else name
+            table[column] = [record.constraints.get(name) for record in self.records]
+        table |= {key: [getattr(record, key) for record in self.records] for key in rest}
+        return optional("pandas", "tables").DataFrame(table)
 
     def recommend(self, context: Params) -> Plain:
         """The parameters with the best posterior mean in a context; nothing becomes pending.

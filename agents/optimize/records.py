@@ -11,7 +11,7 @@ from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.inputs import constraints_by_name, measured, number, single
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, Plain, State, listed, positive, whole
-from gpbandits_env.errors import InvalidInput, one_of, optional, shown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 
 # So many values that are all equal say nothing about where larger ones are.
 FEWEST_EQUAL = 3
@@ -254,19 +254,6 @@ class CampaignLog:
         again = ([self.records[i].value for i in ids] for ids in self._at.values() if len(ids) > 1)
         found = ([value for value in values if value is not None] for values in again)
         return [values for values in found if len(values) > 1]
-
-    def to_dataframe(self) -> Any:
-        """See `Campaign.to_dataframe`."""
-        rest, bounds = ("value", "noise", "status", "time", "reason"), self.bounds
-        table: dict[str, list[Any]] = {"id": [record.id for record in self.records]}
-        for name in self.space.dimensions:
-            column = f"params.{name}" if name in ("id", *rest, *bounds) else name
-            table[column] = [record.params[name] for record in self.records]
-        for name in bounds:
-            column = f"constraints.{name}" if name in ("id", *rest) else name
-            table[column] = [record.constraints.get(name) for record in self.records]
-        table |= {key: [getattr(record, key) for record in self.records] for key in rest}
-        return optional("pandas", "tables").DataFrame(table)
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
