@@ -266,10 +266,9 @@ class Conditioned:
         ]
         counting[[row for _, row in removed]] = True
         self._anew(passed[0][1], counting[: passed[0][0]].copy())
-        for calls, (size, time) in enumerate([*passed[1:], (data.size, None)], 1):
+        for calls, (size, time) in enumerate([*passed[1:], (data.size, -math.inf)], 1):
             for row in [row for when, row in removed if when == calls]:
                 self._remove(row)
                 counting[row] = False
             self._append(counting, size)
-            if time is not None:
-                self._pass(time)
+            self._pass(time)  # after the last rows, none passes

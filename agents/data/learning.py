@@ -25,11 +25,9 @@ def learning_for(
         return Learning(what=(), standardize=True) if standardize else None
     if isinstance(spec, Learning):
         return replace(spec, standardize=standardize)
-    if spec is True:
-        spec = {}
-    elif isinstance(spec, Sequence) and not isinstance(spec, str):
+    if isinstance(spec, Sequence) and not isinstance(spec, str):
         spec = {"what": tuple(spec)}
-    given = mapping(spec, "learn", "a dict, a list of names or true")
+    given = mapping({} if spec is True else spec, "learn", "a dict, a list of names or true")
     known = [field.name for field in fields(Learning) if field.name != "standardize"]
     for name in given:
         one_of(name, known, "field of the setting 'learn'")

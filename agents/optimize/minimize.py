@@ -5,7 +5,7 @@ from dataclasses import fields
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from gpbandits_env.agents.optimize.usual_agent import check_settings
 from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import InvalidInput, one_of
 
-P = ParamSpec("P")
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def minimize(
@@ -116,11 +115,11 @@ def minimize(
     return _search(False, locals())
 
 
-def _with_arguments_of(model: Callable[P, T]) -> Callable[[Callable[..., T]], Callable[P, T]]:
+def _with_arguments_of(model: F) -> Callable[[Any], F]:
     """Give a function the signature of another, for type checkers, editors and `help`."""
 
-    def given(function: Callable[..., T]) -> Callable[P, T]:
-        function.__signature__ = signature(model)  # type: ignore[attr-defined]
+    def given(function: Any) -> F:
+        function.__signature__ = signature(model)
         return function
 
     return given

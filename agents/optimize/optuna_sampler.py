@@ -14,7 +14,6 @@ import numpy as np
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Real
-from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, Plain, Settings, whole
 from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.gp.kernels import kernel_from_dict
@@ -78,8 +77,7 @@ class GPBanditsSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
         """The parameters that all trials so far have, and that have more than one value."""
-        shared = self._shared.calculate(study)
-        return {name: d for name, d in shared.items() if not d.single()}
+        return {name: d for name, d in self._shared.calculate(study).items() if not d.single()}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -93,14 +91,12 @@ class GPBanditsSampler(BaseSampler):
         if len(study.directions) > 1:
             raise InvalidInput("GPBanditsSampler supports only studies with one objective")
         trials = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
-        complete = sum(t.state == TrialState.COMPLETE for t in trials)
+        early = sum(t.state == TrialState.COMPLETE for t in trials) < self._n_initial
         if not search_space:
             return {}
         parameters = {name: _Parameter.of(d) for name, d in search_space.items()}
-        space = Space({name: p.dimension for name, p in parameters.items()})
-        early = complete < self._n_initial
         campaign = Campaign(  # raises errors of settings also early
-            space,
+            {name: p.dimension for name, p in parameters.items()},
             self._agent,
             maximize=study.direction == StudyDirection.MAXIMIZE,
             seed=0 if early else int(self._rng.integers(2**53)),

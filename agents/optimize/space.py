@@ -54,9 +54,7 @@ class Cube(Box):
     def snap(self, points: Array) -> Array:
         """The actions nearest to points (n, d); under linear constraints some may violate them."""
         snapped = self._rounded(points)
-        if self.linear is None:
-            return snapped
-        return self._rounded(self.linear.repaired(snapped))
+        return snapped if self.linear is None else self._rounded(self.linear.repaired(snapped))
 
     def _rounded(self, points: Array) -> Array:
         snapped = points.copy()
