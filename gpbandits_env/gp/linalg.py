@@ -64,8 +64,7 @@ def inverse(covariance: Array) -> Array:
     if failed:
         half = symmetric_root(covariance)
         lower, _ = dpotrf(half @ half.T + 1e-13 * np.eye(len(half)), lower=1)
-    found, _ = dpotri(lower, lower=1, overwrite_c=1)
-    found = np.tril(found)
+    found, _ = dpotri(lower, lower=1, overwrite_c=1)  # above the diagonal are the zeros of `lower`
     return found + np.tril(found, -1).T
 
 
