@@ -126,8 +126,9 @@ class TimedCovariances(Covariances):
         self._terms = inner.apart(len(temporal.parts))
         self._temporal, self._times, self._names = temporal, times, names
         lags = np.abs(times[self.i] - times[self.j])
-        # Where T depends on the lag alone, each lag is evaluated once.
-        self._lags, self._which = np.unique(lags, return_inverse=True)
+        # Where T depends on the lag alone, each lag is evaluated once; the first one is 0.
+        self._lags, which = np.unique(np.append(0.0, lags), return_inverse=True)
+        self._which = which[1:]
 
     def temporal(self, theta: Array) -> TemporalKernel:
         """The temporal kernel with these parameters."""
@@ -137,7 +138,8 @@ class TimedCovariances(Covariances):
     def _shared(self, temporal: TemporalKernel) -> tuple[Array, float | Array]:
         """The covariances in time of the pairs, and the variances."""
         if temporal.stationary:
-            return temporal(self._lags, np.zeros(1))[self._which, 0], temporal.spread(0.0)
+            shared = temporal(self._lags, np.zeros(1))[:, 0]
+            return shared[self._which], float(shared[0])
         full = temporal(self._times, self._times)
         return full.ravel()[self.pairs], np.diag(full)
 
