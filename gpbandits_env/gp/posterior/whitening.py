@@ -81,9 +81,9 @@ class Whitening:
         """
         for start in range(i, self.count - 1, STRIP):
             rows = self.matrix[start : start + STRIP + 1, : start + STRIP + 1]
-            rows[:] = rotations(rows[:, i]) @ rows
-        left = self.matrix[i:-1, i:]
-        left[:, :-1], left[:, -1] = left[:, 1:], 0.0
+            turned = rotations(rows[:, i]) @ rows
+            rows[:-1, :i], rows[:-1, i:-1] = turned[:-1, :i], turned[:-1, i + 1 :]
+            rows[:-1, -1], rows[-1] = 0.0, turned[-1]
         self.count -= 1
 
 
