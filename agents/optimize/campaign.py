@@ -306,8 +306,9 @@ class Campaign(Displayed):
 
         A point that failed by chance counts only once it has a value.
         """
-        domain, log = self.space.domain, self._log
-        if not domain.finite or self._surrogates.noise.is_present is not False:
+        domain, log, noise = self.space.domain, self._log, self._surrogates.noise
+        # Repeats under a stated noise may agree by coincidence, which must not end a run.
+        if not domain.finite or noise.is_present is not False or self._declared["noise"]:
             return False
         failed = self._surrogates.failures.avoided(log.of("failed"))
         settled = [*log.of("done"), *log.of("pending"), *failed]

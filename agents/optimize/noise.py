@@ -147,8 +147,11 @@ class NoiseSearch:
 
     @property
     def is_present(self) -> bool | None:
-        """Whether a repeated evaluation would return another value; None if that is unknown."""
-        if self._log.noisy if self._noise is None else self._noise > 0.0:
-            return True
-        same = self._noise == 0.0 or self._log.repeats_itself
-        return False if same and not self._agent.forgets else None
+        """Whether a repeated evaluation would return another value; None if that is unknown.
+
+        It is False where repeated ones returned the same value, even if a noise is stated.
+        """
+        if not self._agent.forgets and (self._noise == 0.0 or self._log.repeats_itself):
+            return False
+        noisy = self._log.noisy if self._noise is None else self._noise > 0.0
+        return noisy or None

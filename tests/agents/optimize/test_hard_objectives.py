@@ -200,6 +200,20 @@ def test_values_without_noise_are_not_asked_for_again(agent):
         played(campaign, 3, lambda p: 0.0)  # all are known: any may be asked for
 
 
+@pytest.mark.parametrize("noise", [None, 0.1])
+def test_a_repeated_value_that_was_the_same_is_not_asked_for_again(noise):
+    """Also where a noise is stated. A run then does not end, because that may be a coincidence."""
+    corner = Campaign(SQUARE, maximize=False, seed=7, n_initial=4, noise=noise)
+    for params in ([0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.3, 0.7], [0.6, 0.2]):
+        corner.observe(params, sum(params))
+    played(corner, 6, lambda p: sum(p.values()))
+    assert len({repr(record.params) for record in corner.records[1:]}) == 10
+    arms = Campaign({"n": Integer(0, 3)}, seed=0, n_initial=4, noise=noise)
+    for n in (0, 1, 2, 3, 3):
+        arms.observe([n], float(n))
+    assert arms.exhausted == (noise is None)
+
+
 def test_noisy_values_are_asked_for_again():
     rng = np.random.default_rng(0)
     campaign = Campaign({"n": Integer(0, 11)}, maximize=False, seed=0, n_initial=4)
