@@ -64,6 +64,9 @@ class Row:
 # (agent, problem) -> its row.
 Field = Mapping[tuple[str, str], Row]
 
+# What reading a file that holds something else, or is damaged, may raise.
+FOREIGN = (BadZipFile, EOFError, LookupError, LZMAError, OSError, TypeError, ValueError)
+
 _PLAIN = ("agent", "problem", "seconds", "settings", "frozen", "version", "machine", "trials")
 
 
@@ -112,7 +115,7 @@ def _read(file: Path | Traversable) -> list[Row]:
             own = digests[trial : trial + trials]
             rows.append(Row(**each, rounds=rounds, regret=block, digests=own))
             trial, value = trial + trials, value + size
-    except (BadZipFile, EOFError, KeyError, LZMAError, OSError, TypeError, ValueError) as error:
+    except FOREIGN as error:
         raise StoreError(
             f"{file} is not a file of a suite's rows, or is damaged ({type(error).__name__}); "
             "'gpbandits suite run' writes rows.npz"

@@ -62,3 +62,7 @@ def test_another_file_is_refused(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK\x03\x04 something")
     with pytest.raises(StoreError, match="not a file of a suite's rows"):
         rows.load(tmp_path)
+    plain = np.zeros(8)
+    evidence.write_arrays(tmp_path / "a.npz", [], regret=plain, digests=plain)
+    with pytest.raises(StoreError, match="not a file of a suite's rows"):
+        rows.load(tmp_path)
