@@ -326,8 +326,8 @@ class BoxPosterior(Posterior):
         self._changed()
 
     def remove(self, i: int) -> bool:
-        data, white = self._data, self._whitening
         self.rollback()
+        data, white = self._data, self._whitening
         at = data.count + i
         if at < 0 or not self.noise_var:
             return False

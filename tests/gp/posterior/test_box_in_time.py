@@ -146,6 +146,7 @@ def test_observations_are_removed_one_by_one():
     play(rng, both, 40, GAPS["usual"])
     for i in (-1, -30, 0, 4, -7):
         n = len(dense.points)
+        posterior.hallucinate(posterior.box.sample(rng, 3))  # which are rolled back
         assert posterior.remove(i % n - n)
         for column in (dense.points, dense.rewards, dense.times):
             del column[i]
