@@ -10,6 +10,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel, Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.gp.posterior.subspaces import Subspaces
+from gpbandits_env.gp.posterior.whitening import STRIP
 from gpbandits_env.gp.temporal import (
     MarkovTime,
     PeriodicTime,
@@ -140,10 +141,11 @@ def test_what_has_no_effect_any_more_is_dropped(temporal):
     assert_equal(*both, both[0].box.sample(rng, 8))
 
 
-def test_observations_are_removed_one_by_one():
+@pytest.mark.parametrize("rounds", [40, 2 * STRIP + 2])
+def test_observations_are_removed_one_by_one(rounds):
     rng = np.random.default_rng(1)
     both = posterior, dense = pair(SEASON)
-    play(rng, both, 40, GAPS["usual"])
+    play(rng, both, rounds, GAPS["usual"])
     for i in (-1, -30, 0, 4, -7):
         n = len(dense.points)
         posterior.hallucinate(posterior.box.sample(rng, 3))  # which are rolled back
