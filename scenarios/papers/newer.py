@@ -17,6 +17,8 @@ ATTACKS: tuple[Plain, ...] = (
 )
 
 LEARN: Plain = {"every": 5, "growth": 0.1}
+# Linear on a sphere, for the box of `newer/high-dim`.
+SPHERE: Plain = {"type": "spherical-linear", "low": -1.0, "high": 1.0}
 FIRST: Plain = {"rounds": 30, "first": "uniform", "then": {"type": "hallucinate"}}
 
 
@@ -137,7 +139,7 @@ SCENARIOS = (
         agents=(
             _learns("scaled", "the scaled prior", {"prior": "dimension-scaled", "ard": True}),
             _learns("msr", "no prior, from sqrt(D) / 10", {"prior": "flat", "ard": True}),
-            _learns("spherical", "one lengthscale", {}, kernel={"type": "spherical-linear"}),
+            _learns("spherical", "one lengthscale", {}, kernel=SPHERE),
             AgentEntry("random", "random", {}, "uniform"),
         ),
         horizon=200,
