@@ -97,6 +97,12 @@ class SphericalLinear(Kernel):
     def check_points(self, x: Array) -> None:
         if self.dim not in (None, x.shape[1]):
             raise InvalidInput(f"the kernel is for {self.dim} coordinates, got {x.shape[1]}")
+        spare = 1e-9 * np.subtract(self.high, self.low)
+        if np.any(x < self.low - spare) or np.any(x > self.high + spare):
+            raise InvalidInput(
+                f"the points reach from {x.min():g} to {x.max():g}, out of the box of the kernel: "
+                "give it low and high, the ends of the domain"
+            )
 
 
 @dataclass(frozen=True, eq=False)

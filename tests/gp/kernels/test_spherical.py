@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SphericalLinear
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import BoxPosterior, posterior_on
 
 POINTS = np.array([[0.1, 0.2, 0.9], [0.5, 0.5, 0.5], [1.0, 0.0, 1.0], [0.3, 0.8, 0.4]])
 ELL = (0.5, 1.0, 2.0)
@@ -41,3 +41,10 @@ def test_mistakes():
         SphericalLinear(ELL, low=(0.0, 0.0))
     with pytest.raises(InvalidInput, match="for 3 coordinates"):
         SphericalLinear(ELL).check_points(POINTS[:, :2])
+
+
+def test_a_domain_beyond_the_box_is_refused():
+    points = np.array([[-1.0, 0.5], [1.0, 0.5]])
+    with pytest.raises(InvalidInput, match="from -1 to 1, out of the box .* low and high"):
+        BoxPosterior(Box([-1.0, 0.0], [1.0, 1.0]), SphericalLinear(0.4), 0.1)
+    SphericalLinear(0.4, low=(-1.0, 0.0)).check_points(points)
