@@ -45,6 +45,6 @@ def test_mistakes():
 
 def test_a_domain_beyond_the_box_is_refused():
     points = np.array([[-1.0, 0.5], [1.0, 0.5]])
-    with pytest.raises(InvalidInput, match="from -1 to 1, out of the box .* low and high"):
+    with pytest.raises(InvalidInput, match=r"from -1 to 1, out of the box .* low and high"):
         BoxPosterior(Box([-1.0, 0.0], [1.0, 1.0]), SphericalLinear(0.4), 0.1)
     SphericalLinear(0.4, low=(-1.0, 0.0)).check_points(points)
