@@ -4,6 +4,7 @@ import base64
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -75,8 +76,9 @@ class CampaignFile:
                     f"most {MOST_BYTES} can be read"
                 )
             with writing(self.path, "campaign", alone=True) as part:
-                exists = self.path.exists()
-                found = sha256(self.path.read_bytes()).digest() if exists else self._digest
+                found = self._digest
+                with suppress(FileNotFoundError):
+                    found = sha256(self.path.read_bytes()).digest()
                 if self._digest not in (None, found):
                     raise _WrittenByAnother(
                         f"another process has written {self.path} since this one did: nothing was "

@@ -488,3 +488,13 @@ def test_what_a_kill_leaves_is_gone_after_the_next_change(begun, tmp_path):
     Campaign.resume(file).ask()
     assert list(tmp_path.iterdir()) == [file]
     assert len(Campaign.resume(file).pending) == 1
+
+
+def test_a_file_that_disappears_during_a_write_is_written_anew(tmp_path, monkeypatch):
+    path = tmp_path / "campaign.json"
+    (file := CampaignFile(path)).write({"n": 1})
+    with monkeypatch.context() as patch:
+        read = type(path).read_bytes
+        patch.setattr(type(path), "read_bytes", lambda self: self.unlink() or read(self))
+        file.write({"n": 2})
+    assert file.read() == {"n": 2}
