@@ -156,8 +156,6 @@ def planes(values: Array, bits: int = BITS) -> NDArray[np.uint8]:
 
 def of_planes(found: NDArray[np.uint8], bits: int = BITS) -> NDArray[np.float32]:
     """The numbers that `planes` took apart, (n,)."""
-    if len(found) == 4:  # with all their bits, as former versions wrote them
-        return found.T.copy().view("<f4").ravel()
     whole = np.zeros((found.shape[1], 4), np.uint8)
     whole[:, :3] = found.T
     return (whole.view("<u4").ravel() << np.uint32(24 - bits)).view("<f4")
