@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.constraints import sides_of, split, with_constraints
+from gpbandits_env.agents.optimize.constraints import split
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.inputs import is_value, located, measured, rows
 from gpbandits_env.agents.optimize.result import OptimizationResult
@@ -74,11 +73,9 @@ def minimize(
             the standard deviation of its noise, which is learned where it is NaN. {"replicates":
             n}: ``fun`` returns the mean of n replicates and its standard error, which few
             replicates tell roughly: they are shrunk towards a common one (see `Campaign`).
-        constraints: a dict of upper bounds by name, a `LinearConstraint` or `NonlinearConstraint`
-            of SciPy, or a list of them. Linear ones hold at every point that is called. With a
-            dict, ``fun`` returns a pair: its value, and the values of the constraints as a dict or
-            a list. The function of a `NonlinearConstraint` is called with each call of ``fun`` and
-            takes the same point. See `Campaign`.
+        constraints: a dict of upper bounds by name, a `LinearConstraint` of SciPy, or a list of
+            them. Linear ones hold at every point that is called. With a dict, ``fun`` returns a
+            pair: its value, and the values of the constraints as a dict or a list. See `Campaign`.
         failures: what failed calls come from: the "region" of the point, so that it fails again;
             chance, "random"; or "auto" to learn it. See `Campaign`.
         context: the values of dimensions that are observed and not chosen, by name; a function
@@ -143,18 +140,16 @@ def _search(maximize: bool, given: Plain) -> OptimizationResult:
         raise InvalidInput("leave out maximize: call `minimize` or `maximize`")
     call = "maximize" if maximize else "minimize"
     check_settings(call, [*given][:-1], given["agent"], given["settings"])
-    own, others, constraints = sides_of(given["constraints"])
-    if own or others:
-        run.fun = partial(with_constraints, run.fun, own, others)
-        run.constrained = True
+    named, linear = split(given["constraints"])
+    run.constrained = bool(named)
     noise = given["noise"]
     run.with_noise = isinstance(noise, (str, Mapping))
     if isinstance(noise, str):
         one_of(noise, ("returned",), "noise")
-    options = {key: given[key] for key in ("agent", "seed", "n_initial", "failures")}
-    options |= {"noise": None if isinstance(noise, str) else noise, "constraints": constraints}
+    options = {key: given[key] for key in ("agent", "seed", "n_initial", "failures", "constraints")}
+    options |= {"noise": None if isinstance(noise, str) else noise}
     options |= {"maximize": maximize, **given["settings"]}
-    space = Space(given["bounds"], split(constraints)[1])
+    space = Space(given["bounds"], linear)
     points, values = _known(space, given["x0"], given["y0"], -np.inf if maximize else np.inf)
     if values and run.constrained:
         raise InvalidInput(

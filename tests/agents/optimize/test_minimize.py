@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from scipy.optimize import Bounds, NonlinearConstraint
+from scipy.optimize import Bounds
 
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
@@ -325,6 +325,7 @@ def test_masked_values_of_known_points_and_of_constraints_are_failures():
         lambda x: x[0], [(0.0, 1.0)], n_calls=1, seed=0, x0=[[0.1], [0.2], [0.3]], y0=y0
     )
     assert [record.id for record in found.campaign.failed] == [1]
-    masked = NonlinearConstraint(lambda x: np.ma.masked, 0.0, 1.0)
-    found = agents.minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=2, seed=0, constraints=masked)
+    found = agents.minimize(
+        lambda x: (x[0], {"c": np.ma.masked}), BRANIN, n_calls=2, seed=0, constraints={"c": 1.0}
+    )
     assert len(found.campaign.failed) == 2
