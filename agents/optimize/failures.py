@@ -25,7 +25,7 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.constraints import check_search
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import Array, Points, State, finite_array, share, whole
+from gpbandits_env.arrays import Array, Points, State
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.learning.signs import CHANCE, SignModel, site
 from gpbandits_env.gp.posterior import Posterior, posterior_for
@@ -142,11 +142,6 @@ class Failures:
         if not state:
             return
         self._learned = SignModel(**state["model"])
-        share(self._learned.chance, "chance")
-        self._labels = np.array(finite_array(state["labels"], "labels", 1))
-        self._points = np.array(self._space.domain.check(state["points"]))
-        self._due = whole(state["due"], "due", 0)
-        if len(self._points) != len(self._labels):
-            raise InvalidInput("the model of failures must have one label per evaluation")
-        self._fitted = whole(state["fitted"], "fitted", 1, len(self._labels))
+        self._points, self._labels = state["points"], state["labels"]
+        self._due, self._fitted = state["due"], state["fitted"]
         self._condition()

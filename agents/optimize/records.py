@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.inputs import constraints_by_name, measured, number, single
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import LARGEST, Plain, State, listed, positive, whole
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.arrays import LARGEST, Plain, State, positive, whole
+from gpbandits_env.errors import InvalidInput, shown
 
 # So many values that are all equal say nothing about where larger ones are.
 FEWEST_EQUAL = 3
@@ -261,36 +261,13 @@ class CampaignLog:
         return {"records": records, "now": self.now, "told": list(self.told)}
 
     def restore(self, state: State) -> None:
-        """Return to the state of a snapshot; after `InvalidInput` the log is of no use."""
-        self.now, self.records, self.told = positive(state["now"], "now", zero=True), [], []
+        """Return to the state of a snapshot."""
+        self.now, self.records = state["now"], []
         self._at.clear()
-        for fields in listed(state["records"], "records"):
-            self.put(self._restored(fields))
-        for id, elapsed, pace in listed(state["told"], "told"):
-            of = None if id is None else whole(id, "id", 0, len(self.records) - 1)
-            pace = None if pace is None else positive(pace, "pace", zero=True)
-            self.told.append(Told(of, positive(elapsed, "elapsed", zero=True), pace))
-
-    def _restored(self, fields: State) -> Record:
-        """The next record of a snapshot; raises `InvalidInput` if it is invalid."""
-        index = len(self.records)
-        try:
-            record = Record(**fields)
-            one_of(record.status, get_args(RecordStatus), "status")
-            if done := record.status == "done":
-                told = record.constraints or None
-                record = self.measured(record, record.value, told, record.noise)
-            if (record.value is not None, record.status == "done") != (done, done):
-                raise InvalidInput("exactly the records that are done have a value")
-            if whole(record.id, "id", 0) != index:
-                raise InvalidInput(f"id must be {index}")
-            if record.time is not None and positive(record.time, "time", zero=True) > self.now:
-                raise InvalidInput(f"time must be at most {self.now}")
-            if not isinstance(record.reason, str):
-                raise InvalidInput("reason must be a string")
-            return replace(record, params=self.space.check(record.params))
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"record {index}: {error}, in {shown(fields)}") from None
+        for fields in state["records"]:
+            params = self.space.check(fields["params"])  # options as the space has them
+            self.put(Record(**{**fields, "params": params}))
+        self.told = [Told(*one) for one in state["told"]]
 
 
 def _id_of(given: Any) -> int:

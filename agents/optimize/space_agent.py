@@ -10,7 +10,7 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.records import Record, Told
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import Array, Plain, Points, State, leading, whole
+from gpbandits_env.arrays import Array, Plain, Points, State, leading
 from gpbandits_env.errors import InvalidInput
 
 # Points of the unit cube that differ by less in each coordinate are the same.
@@ -207,11 +207,7 @@ class SpaceAgent:
     def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
         self.agent.restore(state["state"])
-        domain = self.agent.action_map.inner.domain
-        self._points = {
-            whole(id, "id", 0): (whole(of, "fingerprint", 0), domain.check(point, 1))
-            for id, of, point in state["points"]
-        }
+        self._points = {id: (of, point) for id, of, point in state["points"]}
 
     def _actions(self, records: Sequence[Record]) -> Points:
         """The agent's actions for records, which it observes at the points that it had chosen."""

@@ -14,7 +14,6 @@ from gpbandits_env.agents.optimize.noise import NoiseSearch, pooled
 from gpbandits_env.agents.optimize.records import CampaignLog, Record
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent
 from gpbandits_env.arrays import Plain, State
-from gpbandits_env.errors import InvalidInput
 
 # Once there is a model of failures, the variance is conditioned on this many failed points, the
 # last ones. With none, 1 to 2 more of 60 evaluations fail; see `benchmarks/failures.py`.
@@ -106,13 +105,7 @@ class Surrogates:
         return own | self.in_space.snapshot()
 
     def restore(self, state: State) -> None:
-        """Return to the state of a snapshot, which belongs to the log.
-
-        Raises:
-            One of `BROKEN`: the snapshot is invalid.
-        """
+        """Return to the state of a snapshot, which belongs to the log."""
         self.in_space.restore(state)
         self.slacks.restore(state["slacks"])
         self.failures.restore(state["success"])
-        if len(self.in_space.agent.posterior.observed) > len(self._log.of("done")):
-            raise InvalidInput("records are missing: the agent has more observations")
