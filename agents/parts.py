@@ -10,7 +10,6 @@ import numpy as np
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, acquisition_for
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.rule import BatchRule
-from gpbandits_env.agents.data.compression import Compression, HorizonCompression
 from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of, keep_from
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.embeddings.action_map import (
@@ -73,10 +72,10 @@ class Parts:
             "restart", "every": 50}, or what makes a `Keep` of your own.
         reset_every: if given, all data are discarded after each block of this many rounds.
         window: if given, only the data of this many last rounds are used.
-        compress: if given, the posterior uses only informative observations (see
-            `data.compression`). A rule as a dict, {"type": "constant", "epsilon": 1e-4} or
-            {"type": "horizon", "alpha": 0.5}, or a number, which is a constant epsilon. Other
-            observations count as a round but are dropped, also for a window and for fits.
+        compress: if given, the posterior uses only informative observations: a number, the epsilon
+            of the test, or a dict, {"epsilon": 1e-4, "noise_var": 0.1} or {"alpha": 0.5} for one
+            that depends on the horizon (see `data.compression`). Other observations count as a
+            round but are dropped, also for a window and for fits.
         candidates: in a box, the number of points to choose among; by default the whole box is
             searched.
         search: how a box is searched, as a dict (see `search`).
@@ -102,7 +101,7 @@ class Parts:
     keep: Callable[..., Keep] | Settings | None = None
     reset_every: int | None = None
     window: int | None = None
-    compress: Settings | Compression | HorizonCompression | float | None = None
+    compress: Settings | float | None = None
     candidates: int | None = None
     search: SearchSpec = None
     batch: Batch | None = None

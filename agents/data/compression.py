@@ -11,40 +11,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Points, Settings, is_number, positive
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.arrays import Points, Settings, is_number, mapping, positive
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.posterior import Posterior
 from gpbandits_env.gp.theory.compression import compression_budget, compression_threshold
 from gpbandits_env.problem import Problem
-from gpbandits_env.specs import Family
 
-COMPRESSIONS: Family["Compression | HorizonCompression"] = Family("compression")
+# What the setting ``compress`` may be, and what its dict may state.
+KINDS, FIELDS = "a number or a dict", ("epsilon", "alpha", "noise_var")
 
 
-@COMPRESSIONS.register("constant")
 @dataclass(frozen=True)
 class Compression:
-    """The same epsilon for every horizon, which bounds the model order for all time.
+    """The test with its epsilon, which bounds the model order for all time.
 
     Args:
         epsilon: the budget in nats, at least 0; with 0 every observation is informative, in spite
             of rounding.
-        noise_var: s^2 > 0 of the test; by default that of the agent's model. Give it if the
-            posterior uses a smaller regularizer than the variance of the noise.
+        noise_var: s^2 > 0 of the test; by default that of the agent's model.
     Source: bedi2022, Theorem 3.1.
     """
 
     epsilon: float
     noise_var: float | None = None
-
-    def __post_init__(self) -> None:
-        positive(self.epsilon, "the compression's epsilon", zero=True)
-        if self.noise_var is not None:
-            positive(self.noise_var, "the compression's noise_var")
-
-    def of(self, problem: Problem) -> "Compression":
-        """The test with what it takes from a problem."""
-        return self
 
     def threshold(self, posterior: Posterior) -> float:
         """The variance that an observation must exceed under a posterior."""
@@ -79,47 +68,38 @@ class Compression:
         return passed
 
 
-@COMPRESSIONS.register("horizon")
-@dataclass(frozen=True)
-class HorizonCompression:
-    """epsilon = 1/2 log(1 + T^-alpha), for a model of order T^(alpha p) in p dimensions.
-
-    T is the horizon of the problem.
+def compression_for(spec: Settings | float | None, problem: Problem) -> Compression:
+    """Make a compression from the setting ``compress``.
 
     Args:
-        alpha: the exponent, at least 0; the theory requires 0 < alpha < 1/p.
-    Source: bedi2022, Theorem 3.1.
-    """
-
-    alpha: float
-
-    def __post_init__(self) -> None:
-        positive(self.alpha, "alpha", zero=True)
-
-    def of(self, problem: Problem) -> Compression:
-        """The test with the horizon of a problem."""
-        if problem.horizon is None:
-            raise InvalidInput(
-                "the compression 'horizon' needs a horizon: give one to the problem or to the agent"
-            )
-        return Compression(float(compression_budget(problem.horizon, self.alpha)))
-
-
-def compression_for(
-    spec: Settings | Compression | HorizonCompression | float | None, problem: Problem
-) -> Compression:
-    """Make a compression from a dict, a number (a constant epsilon), a rule, or None (no test).
-
+        spec: a dict with an epsilon, or with an exponent alpha >= 0: epsilon is then
+            1/2 log(1 + T^-alpha) with the horizon T of the problem, for a model of order
+            T^(alpha p) in p dimensions; the theory requires 0 < alpha < 1/p. It may state the
+            noise_var of the test too, if the posterior uses a smaller regularizer than the
+            variance of the noise. A number is an epsilon; with None there is no test.
+        problem: the problem of the agent.
     Raises:
         InvalidInput: a number is out of range, the horizon is unknown, or there is no noise.
-        UnknownName: there is no such type or field.
+        UnknownName: there is no such field.
+    Source: bedi2022, Theorem 3.1.
     """
-    if spec is None or is_number(spec):
-        spec = Compression(0.0 if spec is None else positive(spec, "compress", zero=True))  # type: ignore[arg-type]
-    made = COMPRESSIONS.from_dict(spec).of(problem)  # type: ignore[arg-type]
-    if made.epsilon and problem.noise_var == 0.0 and made.noise_var is None:
+    epsilon_only = spec is None or is_number(spec)
+    fields = {"epsilon": spec or 0.0} if epsilon_only else mapping(spec, "compress", KINDS)
+    given = {}
+    for name, value in fields.items():
+        one_of(name, FIELDS, "field of the setting 'compress'")
+        given[name] = positive(value, f"compress: {name}", zero=name != "noise_var")  # type: ignore[arg-type]
+    if ("epsilon" in given) == ("alpha" in given):
+        raise InvalidInput(f"compress needs epsilon or alpha, and not both, got {shown(spec)}")
+    if "alpha" in given:
+        if problem.horizon is None:
+            raise InvalidInput(
+                "compress: alpha needs a horizon: give one to the problem or to the agent"
+            )
+        given["epsilon"] = float(compression_budget(problem.horizon, given.pop("alpha")))
+    if given["epsilon"] and problem.noise_var == 0.0 and "noise_var" not in given:
         raise InvalidInput(
             "compression compares the variance with that of the noise: give a noise_var above 0 "
             "(or an epsilon of 0, with which every observation is informative)"
         )
-    return made
+    return Compression(**given)

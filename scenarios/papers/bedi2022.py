@@ -47,7 +47,7 @@ def compressed(
     """Make the three compressed agents for each budget, with another s^2 in their test if given."""
     found: list[AgentEntry] = []
     for end, epsilon in budgets.items():
-        apart = {"type": "constant", "epsilon": epsilon, "noise_var": noise_var}
+        apart = {"epsilon": epsilon, "noise_var": noise_var}
         settings = {"compress": apart if noise_var else epsilon, **fitted}
         note = f"compressed, epsilon = {epsilon:.4g}"
         found += [AgentEntry(name + end, name, settings, note) for name in COMPRESSED]

@@ -74,7 +74,7 @@ def test_cmpi_replays_algorithm_1(replay, normal, epsilon):
 
 def test_the_test_may_have_a_noise_of_its_own(replay):
     """As bedi2022 is read with a regularizer: a posterior of one noise, a test of another."""
-    compress = {"type": "constant", "epsilon": 0.1, "noise_var": 0.5}
+    compress = {"epsilon": 0.1, "noise_var": 0.5}
     played = replay("cub", ucb, threshold=0.5 * (math.exp(0.2) - 1), compress=compress)
     assert len(set(played)) > 5
 
@@ -214,9 +214,9 @@ def test_budgets_are_declared(world):
     def epsilon(spec, problem=horizon):
         return agents.make("cub", problem, compress=spec).compression.epsilon
 
-    assert epsilon({"type": "constant", "epsilon": 0.2}) == epsilon(0.2) == 0.2
-    assert epsilon({"type": "horizon", "alpha": 0.5}) == pytest.approx(0.5 * math.log(1 + 1 / 20))
-    agent = agents.make("cub", horizon, compress={"type": "horizon", "alpha": 0.5}, horizon=100)
+    assert epsilon({"epsilon": 0.2}) == epsilon(0.2) == 0.2
+    assert epsilon({"alpha": 0.5}) == pytest.approx(0.5 * math.log(1 + 1 / 20))
+    agent = agents.make("cub", horizon, compress={"alpha": 0.5}, horizon=100)
     assert agent.compression.epsilon == pytest.approx(0.5 * math.log(1.1))
     assert epsilon(None) == 0.0
     assert agents.make("cub", horizon).compression.epsilon == 1e-4
@@ -227,16 +227,16 @@ def test_budgets_are_declared(world):
 @pytest.mark.parametrize(
     ("wrong", "match"),
     [
-        (-0.1, "compress must be finite"),
-        (math.nan, "compress must be finite"),
-        (True, "compression must be a dict"),
-        ("much", "compression must be a dict"),
-        ({"epsilon": 0.1}, "needs a 'type'"),
-        ({"type": "constant"}, "epsilon"),
-        ({"type": "horizon", "alpha": -1.0}, "alpha"),
-        ({"type": "horizon", "alpha": 0.5}, "horizon"),
-        ({"type": "constant", "epsilon": 0.1, "noise_var": 0.0}, "compression's noise_var"),
-        ({"type": "constant", "epsilon": 0.1, "noise_var": -1.0}, "compression's noise_var"),
+        (-0.1, "compress: epsilon must be finite"),
+        (math.nan, "compress: epsilon must be finite"),
+        (True, "compress must be a number or a dict"),
+        ("much", "compress must be a number or a dict"),
+        ({"noise_var": 0.1}, "needs epsilon or alpha"),
+        ({"epsilon": 0.1, "alpha": 0.5}, "needs epsilon or alpha, and not both"),
+        ({"alpha": -1.0}, "compress: alpha"),
+        ({"alpha": 0.5}, "alpha needs a horizon"),
+        ({"epsilon": 0.1, "noise_var": 0.0}, "compress: noise_var"),
+        ({"epsilon": 0.1, "noise_var": -1.0}, "compress: noise_var"),
     ],
 )
 def test_bad_budgets_are_refused(world, wrong, match):
@@ -245,8 +245,8 @@ def test_bad_budgets_are_refused(world, wrong, match):
 
 
 def test_names_of_budgets_and_forms_are_guessed(world):
-    with pytest.raises(UnknownName, match="did you mean 'horizon'"):
-        agents.make("cub", world.problem(), compress={"type": "horizont", "alpha": 0.5})
+    with pytest.raises(UnknownName, match="did you mean 'alpha'"):
+        agents.make("cub", world.problem(), compress={"alpa": 0.5})
     with pytest.raises(UnknownName, match="did you mean 'improvement'"):
         agents.make("mpi", world.problem(), variant="improvment")
 

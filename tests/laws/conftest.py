@@ -56,7 +56,7 @@ VARIANTS = {
     "tv-gp-ucb": [{"learn_every": 4, "learn_window": 6}, {"batch": "ts-rsr"}],
     "cub": [
         {"compress": 0.5},
-        {"compress": {"type": "horizon", "alpha": 0.5}, "epsilon": 0.1, "horizon": 50},
+        {"compress": {"alpha": 0.5}, "epsilon": 0.1, "horizon": 50},
     ],
     "cei": [{"compress": 0.5, "window": 3}],
     "cmpi": [{"compress": 0.5, "reset_every": 4}],

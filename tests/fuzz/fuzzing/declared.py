@@ -10,7 +10,7 @@ from fuzzing.values import mutated, pick
 
 from gpbandits_env.agents.acquisitions.schedules import SCHEDULES, schedule_for
 from gpbandits_env.agents.batch import RULES, rule_for
-from gpbandits_env.agents.data.compression import COMPRESSIONS, compression_for
+from gpbandits_env.agents.data.compression import compression_for
 from gpbandits_env.agents.search import search_for
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.gp.kernels import (
@@ -97,8 +97,8 @@ SCHEDULE_SPECS = (
     {"type": "log", "c1": 0.8, "c2": 4.0, "scale": 1.0},
 )
 COMPRESSION_SPECS = (
-    {"type": "constant", "epsilon": 1e-4},
-    {"type": "horizon", "alpha": 0.5},
+    {"epsilon": 1e-4, "noise_var": 0.2},
+    {"alpha": 0.5},
 )
 RULE_SPECS = (
     {"type": "hallucinate"},
@@ -148,12 +148,7 @@ SPECS = (
     (
         *_of(COMPRESSION_SPECS, "compression_for", lambda s: compression_for(s, PROBLEM)),
         _nothing,
-        1,
-    ),
-    (
-        *_of(COMPRESSION_SPECS, "COMPRESSIONS.from_dict", COMPRESSIONS.from_dict),
-        lambda rule: compression_for(rule, PROBLEM),
-        1,
+        2,
     ),
     (*_of(RULE_SPECS, "rule_for", rule_for), RULES.to_dict, 2),
     (

@@ -40,7 +40,7 @@ def test_the_papers_settings():
         assert variance == (1840.0 if end.endswith("scaled") else 1.0)
         assert scenario.env_kwargs["kernel"]["lengthscale"] == 1.0
         if end.startswith("regularized"):
-            apart = {"type": "constant", "epsilon": 1e-4, "noise_var": 0.001 * variance}
+            apart = {"epsilon": 1e-4, "noise_var": 0.001 * variance}
             assert budgets == [apart] * 3
             assert {e.settings["noise_var"] for e in scenario.agents} == {1e-6 * variance}
         elif end == "entropy":

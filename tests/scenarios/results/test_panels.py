@@ -40,7 +40,7 @@ def thrifty(tiny):
         env_kwargs={**tiny.env_kwargs, "batch_size": 2},
         agents=(
             AgentEntry("ei", "ei"),
-            AgentEntry("cei", "cei", {"compress": {"type": "constant", "epsilon": 0.5}}),
+            AgentEntry("cei", "cei", {"compress": {"epsilon": 0.5}}),
         ),
         alternatives=(),
         grid=(),
