@@ -3,7 +3,6 @@
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from traceback import extract_tb, walk_tb
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from gpbandits_env.arrays import Array, Points
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
 from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.laws import keep_all
 from gpbandits_env.problem import Problem
 
 ROUNDS = 5
@@ -57,12 +57,12 @@ def check_agent(
     for problem in tried:
         fresh = partial(make, agent, problem, seed=7, **settings)
         try:
-            fresh()
+            module = type(fresh()).__module__
         except InvalidInput as error:
             refused.append(error)
             continue
         try:
-            _keep_all(fresh, named)
+            keep_all(LAWS, f"the agent {named}", f" on {_where(problem)}", module, fresh)
         except LawBroken as error:
             broken.append(error)
         else:
@@ -79,19 +79,6 @@ def check_agent(
         raise InvalidInput(f"the agent {named} supports none of the problems: {refused[0]}")
 
 
-def _keep_all(fresh: Fresh, named: str) -> None:
-    """Raise `LawBroken` for the first law that is broken."""
-    for law in LAWS:
-        try:
-            law(fresh)
-        except Exception as broken:  # the agent may raise anything
-            found = broken if isinstance(broken, GPBanditsError) else repr(broken)
-            raise LawBroken(
-                f"the agent {named} breaks the law {law.__name__} on {_where(fresh().problem)}: "
-                f"{found}{_line(broken, type(fresh()).__module__)}"
-            ) from broken
-
-
 def _where(problem: Problem) -> str:
     kind = "arms" if problem.domain.finite else "a box"
     return f"{kind}, with batch size {problem.batch_size}"
@@ -101,18 +88,6 @@ def _code(problem: Problem) -> str:
     """The code that makes a problem like one of `usual_problems`."""
     domain = "Arms.grid((6, 5))" if problem.domain.finite else "Box([-1, 0], [1, 3])"
     return f"Problem({domain}, SquaredExponential(0.3), 0.05, {problem.batch_size})"
-
-
-def _line(error: Exception, module: str) -> str:
-    """The last line in the module of the agent on the way to an error; empty if there is none."""
-    own = [
-        frame
-        for (place, _), frame in zip(
-            walk_tb(error.__traceback__), extract_tb(error.__traceback__), strict=True
-        )
-        if place.f_globals.get("__name__") == module
-    ]
-    return f" ({own[-1].filename}, line {own[-1].lineno}: {own[-1].line})" if own else ""
 
 
 def usual_problems() -> list[Problem]:

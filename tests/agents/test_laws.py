@@ -159,7 +159,7 @@ class Remembers(Greedy):
     ],
 )
 def test_the_law_that_is_broken_is_named(broken, law):
-    with pytest.raises(LawBroken, match=f"{broken.__name__} breaks the law {law}"):
+    with pytest.raises(LawBroken, match=f"{broken.__name__} breaks the law of {law}"):
         check_agent(broken)
 
 

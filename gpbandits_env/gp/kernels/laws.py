@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
 from gpbandits_env.gp.kernels.kernel import Kernel, kernel_from_dict
+from gpbandits_env.laws import agree, keep_all
 
 # The step of central differences, relative to the spread of the points or to a parameter.
 STEP = 1e-5
@@ -47,14 +48,9 @@ def check_kernel(
     for place in places if points is None else [finite_array(points, "points", 2)]:
         kernel.check_points(place)
         half = len(place) * 4 // 7
-        for law in LAWS:
-            try:
-                law(kernel, place[:half], place[half:])
-            except LawBroken as broken:
-                raise LawBroken(
-                    f"the kernel {kernel.type_name!r} breaks the law of {law.__name__} in "
-                    f"{place.shape[1]} dimension(s): {broken}"
-                ) from None
+        name, where = f"the kernel {kernel.type_name!r}", f" in {place.shape[1]} dimension(s)"
+        module = type(kernel).__module__
+        keep_all(LAWS, name, where, module, kernel, place[:half], place[half:])
 
 
 def _accepts(kernel: Kernel, dim: int) -> bool:
@@ -68,10 +64,10 @@ def _accepts(kernel: Kernel, dim: int) -> bool:
 def symmetric_values(kernel: Kernel, x: Array, z: Array) -> None:
     """k(x, z) = k(z, x), and a block of a matrix equals the matrix of those points."""
     whole = kernel(np.concatenate([x, z]))
-    _agree("the matrix and its transpose", whole, whole.T)
-    _agree("k(x, z) and the block of k([x, z])", kernel(x, z), whole[: len(x), len(x) :])
-    _agree("k(z, x) and the transpose of k(x, z)", kernel(z, x), kernel(x, z).T)
-    _agree("the diagonal", kernel.diagonal(x), kernel(x).diagonal())
+    agree("the matrix and its transpose", whole, whole.T)
+    agree("k(x, z) and the block of k([x, z])", kernel(x, z), whole[: len(x), len(x) :])
+    agree("k(z, x) and the transpose of k(x, z)", kernel(z, x), kernel(x, z).T)
+    agree("the diagonal", kernel.diagonal(x), kernel(x).diagonal())
 
 
 def positive_semidefinite_values(kernel: Kernel, x: Array, z: Array) -> None:
@@ -94,9 +90,9 @@ def fresh_values(kernel: Kernel, x: Array, z: Array) -> None:
         if not result.flags.writeable:
             raise LawBroken("a result is read-only: return new arrays")
         result[:] = np.nan
-    _agree("k(x, z) after an earlier result was written to", kernel(x, z), before)
-    _agree("x after k(x, z)", x, x_copy)
-    _agree("z after k(x, z)", z, z_copy)
+    agree("k(x, z) after an earlier result was written to", kernel(x, z), before)
+    agree("x after k(x, z)", x, x_copy)
+    agree("z after k(x, z)", z, z_copy)
 
 
 def gradients_in_the_points(kernel: Kernel, x: Array, z: Array) -> None:
@@ -116,16 +112,16 @@ def gradients_in_the_points(kernel: Kernel, x: Array, z: Array) -> None:
     # Next to a kink, at distance 0, second derivatives are unbounded.
     apart = (cdist(x, z) > 0.05 * spread)[:, :, None]
     wanted = differences(lambda at: kernel(at, z))
-    _agree("gradient(x, z)", gradient * apart, wanted * apart, 1e-6, size)
+    agree("gradient(x, z)", gradient * apart, wanted * apart, 1e-6, size)
     at_itself = kernel.gradient(x, x)
-    _agree("gradient(x, x), which must be finite", at_itself, np.nan_to_num(at_itself))
+    agree("gradient(x, x), which must be finite", at_itself, np.nan_to_num(at_itself))
     wanted = differences(kernel.diagonal)
-    _agree("diagonal_gradient(x)", kernel.diagonal_gradient(x), wanted, 1e-6, size)
+    agree("diagonal_gradient(x)", kernel.diagonal_gradient(x), wanted, 1e-6, size)
     weights = np.cos(np.arange(float(len(x) * len(z)))).reshape(len(x), len(z))
     values, pulled = kernel.columns(z, z.mean(axis=0)).pull(x)
-    _agree("columns(z).pull(x)", values, kernel(x, z), 1e-9)
+    agree("columns(z).pull(x)", values, kernel(x, z), 1e-9)
     wanted = np.einsum("ij,ijk->ik", weights, gradient)
-    _agree("the gradients of columns(z).pull(x)", pulled(weights), wanted, 1e-9, size)
+    agree("the gradients of columns(z).pull(x)", pulled(weights), wanted, 1e-9, size)
 
 
 def hyper_parameters(kernel: Kernel, x: Array, z: Array) -> None:
@@ -136,9 +132,9 @@ def hyper_parameters(kernel: Kernel, x: Array, z: Array) -> None:
     size = float(np.abs(kernel(x)).max())
     for name, value in values.items():
         up, down = (kernel.with_parameters({name: value * np.exp(s)}) for s in (STEP, -STEP))
-        _agree(f"with_parameters of {name}", up.parameters()[name], value * np.exp(STEP))
+        agree(f"with_parameters of {name}", up.parameters()[name], value * np.exp(STEP))
         wanted = (up(x, z) - down(x, z)) / (2 * STEP)
-        _agree(f"parameter_gradients in {name}", slopes[name], wanted, 1e-6, size)
+        agree(f"parameter_gradients in {name}", slopes[name], wanted, 1e-6, size)
     if kernel.with_parameters(values) != kernel:
         raise LawBroken("with_parameters(parameters()) does not equal the kernel")
 
@@ -149,21 +145,21 @@ def factors(kernel: Kernel, x: Array, z: Array) -> None:
         scaled = kernel.scaled(2.5)
     except InvalidInput:
         return
-    _agree("scaled(2.5)(x, z)", scaled(x, z), 2.5 * kernel(x, z))
+    agree("scaled(2.5)(x, z)", scaled(x, z), 2.5 * kernel(x, z))
 
 
 def stationarity(kernel: Kernel, x: Array, z: Array) -> None:
     """The values of a kernel that claims to be stationary depend on x - z alone."""
     if kernel.is_stationary:
         shift = 0.3 * (float(np.ptp(x)) or 1.0)
-        _agree("k(x + c, z + c)", kernel(x + shift, z + shift), kernel(x, z), 1e-9)
+        agree("k(x + c, z + c)", kernel(x + shift, z + shift), kernel(x, z), 1e-9)
 
 
 def axes(kernel: Kernel, x: Array, z: Array) -> None:
     """The product of `axis_kernels` is the kernel."""
     if (kernels := kernel.axis_kernels(x.shape[1])) is not None:
         parts = [own(x[:, [j]], z[:, [j]]) for j, own in enumerate(kernels)]
-        _agree("the product of axis_kernels", np.prod(parts, axis=0), kernel(x, z), 1e-11)
+        agree("the product of axis_kernels", np.prod(parts, axis=0), kernel(x, z), 1e-11)
 
 
 def spectrum(kernel: Kernel, x: Array, z: Array) -> None:
@@ -196,23 +192,10 @@ def dicts_pickles_and_hashes(kernel: Kernel, x: Array, z: Array) -> None:
             raise LawBroken(f"the kernel cannot be read back from {way}: {error}") from None
         if again != kernel or hash(again) != hash(kernel):
             raise LawBroken(f"the kernel read back from {way} differs, or its hash does")
-        _agree(f"k(x, z) of the kernel read back from {way}", again(x, z), kernel(x, z))
+        agree(f"k(x, z) of the kernel read back from {way}", again(x, z), kernel(x, z))
 
 
 LAWS: tuple[Callable[[Kernel, Array, Array], None], ...] = (
     *(symmetric_values, positive_semidefinite_values, fresh_values, gradients_in_the_points),
     *(hyper_parameters, factors, stationarity, axes, spectrum, dicts_pickles_and_hashes),
 )
-
-
-def _agree(
-    what: str, found: ArrayLike, wanted: ArrayLike, rtol: float = 1e-12, size: float = 0.0
-) -> None:
-    """Raise unless two arrays agree to within ``rtol`` of their entries plus ``rtol`` of a size."""
-    got, want = np.asarray(found), np.asarray(wanted)
-    if got.shape != want.shape:
-        raise LawBroken(f"{what}: the shape is {got.shape}, expected {want.shape}")
-    off = np.abs(got - want) - rtol * (np.abs(want) + (size or float(np.abs(want).max(initial=0))))
-    if not (off <= 0.0).all():
-        at = np.unravel_index(int(np.nan_to_num(off, nan=np.inf).argmax()), off.shape)
-        raise LawBroken(f"{what}: {got[at]:.9g} at {tuple(map(int, at))}, expected {want[at]:.9g}")

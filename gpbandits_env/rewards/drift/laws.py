@@ -5,7 +5,8 @@ import json
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
+from gpbandits_env.errors import InvalidInput, LawBroken
+from gpbandits_env.laws import agree, keep_all
 from gpbandits_env.rewards.drift.drift import DRIFTS, Drift, DriftSpec, Path, as_drift
 
 # The covariance of four points, its factor, and a map from two coefficients to three points.
@@ -30,13 +31,7 @@ def check_drift(drift: DriftSpec) -> None:
         UnknownName: there is no drift of the dict's type.
     """
     made = as_drift(drift)
-    for law in LAWS:
-        try:
-            law(made)
-        except GPBanditsError as broken:
-            raise LawBroken(
-                f"the drift {type(made).__name__} breaks the law of {law.__name__}: {broken}"
-            ) from None
+    keep_all(LAWS, f"the drift {type(made).__name__}", "", type(made).__module__, made)
 
 
 def shape(drift: Drift) -> None:
@@ -56,7 +51,7 @@ def the_seed(drift: Drift) -> None:
     """A path depends only on its generator, streamed or drawn ahead; other generators differ."""
     streamed = _path(drift, 5)
     rows = [streamed.values.copy(), *(streamed.advance().copy() for _ in range(ROUNDS - 1))]
-    _agree("a path and the same path drawn ahead", _path(drift, 5).ahead(ROUNDS), np.array(rows))
+    agree("a path drawn ahead, and the same path", _path(drift, 5).ahead(ROUNDS), rows, rtol=0.0)
     if np.array_equal(_path(drift, 6).ahead(ROUNDS), rows):
         raise LawBroken("two different generators give the same path")
 
@@ -67,7 +62,7 @@ def the_same_path_for_all_agents(drift: Drift) -> None:
     rows = np.array([[path.advance().copy() for path in paths] for _ in range(ROUNDS)])
     for i, seed in enumerate((5, 7)):
         alone = _path(drift, seed).ahead(ROUNDS + 1)[1:]
-        _agree("a path that advances with another, and alone", rows[:, i], alone)
+        agree("a path that advances with another, and alone", rows[:, i], alone, rtol=0.0)
 
 
 def no_change_in_place(drift: Drift) -> None:
@@ -79,9 +74,9 @@ def no_change_in_place(drift: Drift) -> None:
         before = values.copy()
         after = drift.step(memory, lambda: _draw(rng, 1)[0], t, rng)
         for old, copy in zip(memory, kept, strict=True):
-            _agree(f"the memory of round {t} after the step, and before", old, copy)
+            agree(f"the memory of round {t} after the step, and before", old, copy, rtol=0.0)
         drift.values(after, t + 1)
-        _agree(f"f_{t} after the step, and before", values, before)
+        agree(f"f_{t} after the step, and before", values, before, rtol=0.0)
         memory = after
 
 
@@ -147,9 +142,3 @@ def _draw(rng: np.random.Generator, size: int) -> Array:
 
 def _path(drift: Drift, seed: int) -> Path:
     return Path(drift, _draw, np.random.default_rng(seed))
-
-
-def _agree(what: str, found: Array, expected: Array) -> None:
-    if not np.array_equal(found, expected):
-        off = np.abs(found - expected).max()
-        raise LawBroken(f"{what}, differ by up to {off:.3g}")
