@@ -141,6 +141,8 @@ class UCB(Acquisition):
     Source: srinivas2010, eq. (6).
     """
 
+    side: ClassVar[float] = 1.0
+
     beta: float
 
     def prepared(self, problem: Problem, arms: int | None) -> Self:
@@ -149,12 +151,12 @@ class UCB(Acquisition):
 
     def score(self, mean: Array, var: Array) -> Array:
         bound = np.sqrt(var)
-        bound *= math.sqrt(self.beta)
+        bound *= self.side * math.sqrt(self.beta)
         bound += mean
         return bound
 
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
-        in_var = 0.5 * math.sqrt(self.beta) / np.sqrt(np.maximum(var, KNOWN))
+        in_var = 0.5 * self.side * math.sqrt(self.beta) / np.sqrt(np.maximum(var, KNOWN))
         return np.ones_like(mean), np.where(var < KNOWN, 0.0, in_var)
 
     def size(self, mean: Array, var: Array, at: int) -> float:
@@ -164,29 +166,14 @@ class UCB(Acquisition):
         return LogExcess(self, max(floor, incumbent))
 
 
-@dataclass(frozen=True)
-class LCB(Acquisition):
-    """The lower confidence bound mu - sqrt(beta) sigma.
+@dataclass(slots=True, unsafe_hash=True)
+class LCB(UCB):
+    """The lower confidence bound mu - sqrt(beta) sigma; see `UCB`."""
 
-    Args:
-        beta: at least 0; it multiplies the variance under the root.
-    """
+    side: ClassVar[float] = -1.0
 
-    beta: float
-
-    def prepared(self, problem: Problem, arms: int | None) -> Self:
-        UCB(self.beta).prepared(problem, arms)
-        return self
-
-    def score(self, mean: Array, var: Array) -> Array:
-        return mean - math.sqrt(self.beta) * np.sqrt(var)
-
-    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
-        in_mean, in_var = UCB(self.beta).gradient(mean, var)
-        return in_mean, -in_var
-
-    def size(self, mean: Array, var: Array, at: int) -> float:
-        return UCB(self.beta).size(mean, var, at)
+    def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> Acquisition:
+        return LogExcess(self, floor)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def test_arms_maximize_the_product(acquisition):
     search = search_for(ARMS, None, np.random.default_rng(0))
     search.feasibility = feasibility
     score = acquisition.score(posterior.mean, posterior.var)
-    lowest = best_feasible(posterior) if isinstance(acquisition, UCB) else score.min()
+    lowest = best_feasible(posterior) if type(acquisition) is UCB else score.min()
     value = np.exp(score) if acquisition.logarithmic else np.maximum(score - lowest, 0.0)
     chance = np.ones(ARMS.size)
     for one in feasibility.slacks:
