@@ -1,7 +1,7 @@
 """Time that passes between two evaluations: that of an evaluation, and the agent's thinking."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from time import process_time
 from typing import Any, TypeAlias
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, Settings, listed, mapping, positive
 from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.specs import arguments
 
 MEASURED = "measured"
 
@@ -78,9 +79,8 @@ def clock_for(spec: ClockSpec) -> Clock | None:
     if spec is None or isinstance(spec, Clock):
         return spec
     words = 'a dict such as {"evaluation": 0.1, "thinking": "measured"}'
-    for key in mapping(spec, "clock", words):
-        one_of(key, [field.name for field in fields(Clock)], "field of the argument 'clock'")
-    return Clock(**spec)
+    table, key = mapping(spec, "clock", words), "field of the argument 'clock'"
+    return Clock(**arguments(Clock, table, "clock: ", key, lambda _, value, kind: value))
 
 
 class Timing:

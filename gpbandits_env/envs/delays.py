@@ -11,7 +11,8 @@ from scipy.special import ndtr
 from gpbandits_env.arrays import Array, IntArray, Points, Scalar, Settings, share, whole
 from gpbandits_env.envs.bandit import Observation
 from gpbandits_env.envs.episode import BoolArray, Noise
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.specs import arguments
 
 NEVER = -1
 # An observation has an action and a reward for each possible delay.
@@ -75,13 +76,8 @@ def delays_for(spec: DelaySpec) -> Delays | None:
         return spec
     if not isinstance(spec, Mapping):
         return Delays(least=whole(spec, "a delay that is not a dict", 0, LONGEST))
-    for key in spec:
-        one_of(key, ("least", "most", "lost"), "field of the argument 'delay'")
-    if "least" not in spec:
-        raise InvalidInput(
-            f"a delay needs its smallest number of rounds 'least', got {shown(spec)}"
-        )
-    return Delays(**spec)
+    key = "field of the argument 'delay'"
+    return Delays(**arguments(Delays, spec, "delay: ", key, lambda _, value, kind: value))
 
 
 class LateRewards:
