@@ -127,7 +127,15 @@ class Episode:
             self.seconds += perf_counter() - started
         return values
 
-    def noisy(self, actions: Points, observed: BoolArray | None) -> Array:
+    def rewards(
+        self, actions: Points, values: Array, noise: Array, observed: BoolArray | None
+    ) -> tuple[Array, Array | float]:
+        """The rewards (m,) of actions of these noiseless values, and what the adversary added."""
+        rewards = noise + (values if self.inside is None else self._noisy(actions, observed))
+        changes = 0.0 if self.corruption is None else self._corrupted(values, observed)
+        return rewards + changes, changes
+
+    def _noisy(self, actions: Points, observed: BoolArray | None) -> Array:
         """The rewards (m,) of a function with noise inside; 0 where not observed."""
         assert self.inside is not None
         streams = [child(self.inside) for _ in actions]
@@ -136,7 +144,7 @@ class Episode:
         self.seconds += perf_counter() - started
         return rewards
 
-    def corrupted(self, values: Array, observed: BoolArray | None) -> Array:
+    def _corrupted(self, values: Array, observed: BoolArray | None) -> Array:
         """What the adversary adds to the rewards of actions of these noiseless values, (m,)."""
         changes = np.zeros(len(values))
         if self._left <= 0.0:

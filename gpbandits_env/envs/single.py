@@ -245,11 +245,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         function = episode.path.function
         values = episode.values(actions, observed)
         regret = instantaneous(function.optimum, values)
-        clean = values if episode.inside is None else episode.noisy(actions, observed)
-        rewards = clean + self._noise.next()
-        if episode.corruption is not None:
-            changes = episode.corrupted(values, observed)
-            rewards += changes
+        rewards, changes = episode.rewards(actions, values, self._noise.next(), observed)
         cumulative, simple = counted(self._cumulative, self._simple, regret)
         self._cumulative, self._simple = cumulative, simple
         self._round += 1

@@ -177,8 +177,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         self._advance()
         values = self._values(checked, observed)
         regret = instantaneous(functions.optimum[:, None], values)
-        rewards = self._before_noise(values, checked, observed) + self._noise.next()
-        changed = self._corrupt(rewards, values, observed)
+        rewards, changed = self._rewarded(checked, values, observed)
         if observed is not None:
             rewards[~observed] = 0.0
             self._observed = observed.copy()
@@ -271,27 +270,18 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             return np.stack([episode.values(own, mask) for episode, own, mask in each])
         return values
 
-    def _before_noise(self, values: Array, actions: Points, observed: BoolArray | None) -> Array:
-        """The rewards (B, m) without the bandit's noise, but with the noise inside functions."""
-        if not self._inside:
-            return values
-        rewards = values.copy()
-        for i in np.flatnonzero(~self._over).tolist():
-            if self._episodes[i].inside is not None:
-                seen = None if observed is None else observed[i]
-                rewards[i] = self._episodes[i].noisy(actions[i], seen)
-        return rewards
-
-    def _corrupt(self, rewards: Array, values: Array, observed: BoolArray | None) -> Info:
-        """Let the adversary change the rewards (B, m) in place; what it added, for the info."""
-        if self._interface.corruption is None:
-            return {}
-        changes = np.zeros(values.shape)
-        for i in np.flatnonzero(~self._over).tolist():
-            seen = None if observed is None else observed[i]
-            changes[i] = self._episodes[i].corrupted(values[i], seen)
-        rewards += changes
-        return {"corruption": changes}
+    def _rewarded(
+        self, actions: Points, values: Array, observed: BoolArray | None
+    ) -> tuple[Array, Info]:
+        """The rewards (B, m), and for the info what the adversary added to them."""
+        noise, changes = self._noise.next(), np.zeros(values.shape)
+        rewards = values + noise
+        if self._inside or self._interface.corruption is not None:
+            seen = [None] * self.num_envs if observed is None else observed
+            for i in np.flatnonzero(~self._over).tolist():
+                given = actions[i], values[i], noise[i], seen[i]
+                rewards[i], changes[i] = self._episodes[i].rewards(*given)
+        return rewards, {} if self._interface.corruption is None else {"corruption": changes}
 
     def _timed(self, regret: Array) -> Array:
         """The regrets over time (B,), after the evaluations of the running instances."""
