@@ -2,7 +2,7 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -49,6 +49,8 @@ class Agent(Displayed, ABC):
     """
 
     uses_contexts: ClassVar[bool] = False
+    # The state of the generator before parts of the agent were drawn from it; empty if none was.
+    _seeded = ""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         if not (isinstance(problem, Problem) and isinstance(rng, np.random.Generator)):
@@ -350,13 +352,14 @@ class Agent(Displayed, ABC):
             "rng": copy.deepcopy(self.rng.bit_generator.state),
             "pending": [tuple(played) for played in self.pending],
             "context": None if self.context is None else self.context.copy(),
-            "seeded": list(self._seeded),
+            "seeded": self._seeded,
         }
 
     def restore(self, state: State) -> None:
         """Continue from a snapshot of this agent, or of one with the same settings.
 
-        In a box the other agent must also have the same seed.
+        If parts of the agent are drawn when it is made, as candidates and embeddings are, the other
+        agent must also have the same seed.
 
         Raises:
             InvalidInput: the snapshot is of another kind of agent. The agent is unchanged.
@@ -374,13 +377,8 @@ class Agent(Displayed, ABC):
                 f"not a snapshot of a {type(self).__name__} like this one: {shown(error)}"
             ) from None
 
-    @property
-    def _seeded(self) -> Sequence[int]:
-        """Numbers that differ between agents with different seeds, whose parts differ."""
-        return ()
-
     def _restore(self, state: State) -> None:
-        if list(state["seeded"]) != list(self._seeded):
+        if state["seeded"] != self._seeded:
             raise InvalidInput(
                 "the snapshot is of an agent with another seed, which has other points: restore it "
                 "into an agent made with that seed"

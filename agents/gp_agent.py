@@ -65,6 +65,7 @@ class GPAgent(Agent):
         **settings: Any,
     ) -> None:
         super().__init__(problem, rng)
+        start = repr(rng.bit_generator.state)
         parts = self.PARTS.given(settings, type(self).__name__).resolved(problem)
         self.composed = parts
         self.keep = keep = parts.keep_for()
@@ -84,6 +85,7 @@ class GPAgent(Agent):
         self._begin()
         if self.batch.draws_samples:
             self.search.check_samples(self.posterior)
+        self._seeded = "" if repr(rng.bit_generator.state) == start else start
 
     @property
     def parts(self) -> Sequence[Part]:
@@ -218,10 +220,6 @@ class GPAgent(Agent):
     def snapshot(self) -> State:
         own = {"data": self.data.state(), "conditioned": self.conditioned.state()}
         return super().snapshot() | own | {"parts": [part.state() for part in self.parts]}
-
-    @property
-    def _seeded(self) -> Sequence[int]:
-        return self.action_map.fingerprint, self.search.fingerprint
 
     def _restore(self, state: State) -> None:
         self.data.restore(state["data"])

@@ -53,7 +53,6 @@ class DropoutMap(ActionMap):
         cube = Box(-np.ones(low_dim), np.ones(low_dim))
         kernel = kernel_on_y(problem.kernel, self._scaling, 1.0)
         super().__init__(problem.replaced(domain=cube, kernel=kernel))
-        self.fingerprint = self._streams.fingerprint
         self._keep = keep
         self.begin()
 

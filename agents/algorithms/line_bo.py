@@ -53,7 +53,6 @@ class LineSearch(BoxSearch):
         self._per_line = whole(rounds_per_line, "rounds_per_line")
         self._streams, self._whole = Streams(rng), box_of(problem)
         self._scaling = InputScaling.of(self._whole)
-        self.fingerprint = self._streams.fingerprint
         self._take(LineEmbedding(self._start(0), self._direction(0, None)))
         settings = vars(gradient_for(spec, type(self).__name__))
         super().__init__(self._whole, rng, through=self.through, **settings)

@@ -28,7 +28,7 @@ class ClippedMap(ActionMap):
 
     def __init__(self, problem: Problem, through: BoxMap) -> None:
         super().__init__(problem)
-        self.through, self.fingerprint = through, through.fingerprint
+        self.through = through
 
 
 def gaussian_map(

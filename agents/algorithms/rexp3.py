@@ -54,6 +54,7 @@ class RExp3(Agent):
         candidates: int = 1024,
     ) -> None:
         super().__init__(problem, rng)
+        start = repr(rng.bit_generator.state)
         self._map = action_map_for(problem, whole(candidates, "candidates", 2), rng)
         points = self._map.inner.domain.span
         arms = len(points)
@@ -65,6 +66,7 @@ class RExp3(Agent):
         self.exploration = min(1.0, math.sqrt(effort / ((math.e - 1.0) * self.reset_every)))
         self.low, self.high = _limits(problem, points, low, high)
         self._log_weights: Array = np.zeros(arms)
+        self._seeded = "" if repr(rng.bit_generator.state) == start else start
 
     @property
     def probabilities(self) -> Array:
@@ -102,10 +104,6 @@ class RExp3(Agent):
 
     def snapshot(self) -> State:
         return super().snapshot() | {"log_weights": self._log_weights.copy()}
-
-    @property
-    def _seeded(self) -> tuple[int]:
-        return (self._map.fingerprint,)
 
     def _restore(self, state: State) -> None:
         self._log_weights[:] = finite_array(state["log_weights"], "log_weights", 1)

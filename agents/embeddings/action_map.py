@@ -1,6 +1,5 @@
 """Maps between the points of an agent's posterior and the actions of the problem."""
 
-import zlib
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,8 +26,7 @@ class ActionMap(Part):
     Attributes:
         identity: whether `actions` and `points` return their argument.
         moves: whether the map changes in every round.
-        fingerprint: a number that differs between agents with different seeds; 0 if the map has no
-            randomness.
+        fingerprint: a number that changes with the points that stand for the same actions.
         through: the map whose image is searched, in the posterior's domain; None for all of it.
     """
 
@@ -99,7 +97,6 @@ class ContextMap(ActionMap):
     def __init__(self, base: ActionMap, contexts: Domain) -> None:
         self.base, self.contexts = base, contexts
         super().__init__(base.inner.replaced(contexts=contexts).joint)
-        self.fingerprint = base.fingerprint
         self.context: Points | None = None
         domain = base.inner.domain
         # The number of contexts (1,), if the posterior is on arms. NumPy takes half as long with an
@@ -198,7 +195,6 @@ class CandidateMap(ActionMap):
     def __init__(self, problem: Problem, arms: Arms) -> None:
         self.arms = arms
         super().__init__(problem.replaced(domain=arms))
-        self.fingerprint = zlib.crc32(arms.coordinates.tobytes())
         self._index = {point.tobytes(): i for i, point in enumerate(arms.coordinates)}
 
     def actions(self, points: Points) -> Points:

@@ -31,13 +31,10 @@ class Search(Part, ABC):
         scale: the factor of the difference between posterior samples and the posterior mean.
         excluded: arms that are not chosen while others may be; None for no arm, and in a box.
         refines: whether `best` improves the best of the listed actions.
-        fingerprint: a number that differs between agents with different seeds; 0 if the search has
-            no randomness but that of the generators it receives.
         usual_beta: the beta_t of "ucb" for an algorithm with this search, if it is its own.
     """
 
     refines: ClassVar[bool] = False
-    fingerprint = 0
     usual_beta: Settings | None = None
 
     feasibility: Feasibility | None = None

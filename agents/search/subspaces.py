@@ -79,7 +79,6 @@ class SubspaceSearch(Search):
 
     def __init__(self, box: Box, d: int, streams: Streams, growth: Growth) -> None:
         self.box, self._streams, self._growth = box, streams, growth
-        self.fingerprint = streams.fingerprint
         self._active: IntArray = np.arange(box.dim - d, box.dim)
         self._low, self._high = box.low[self._active], box.high[self._active]
         self.restart()
