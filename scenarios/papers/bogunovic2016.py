@@ -58,7 +58,8 @@ TEMPORAL_ONLY = _ucb(
     kernel=APART,
 )
 # Constants of the tails of f (a0, b0) and of its derivatives (a, b) that satisfy assumptions (9)
-# and (10), rounded up: see `theory.time_varying.tail_constants`.
+# and (10), rounded up: `theory.time_varying.tail_constants` of upper 95% limits of E sup |h| from
+# 1000 draws on the grid, 2.454 for f and 13.33 for its derivatives, or 2.614 and 19.90.
 TAILS: dict[str, Plain] = {
     "se": {"a": 70.0, "b": 10.0, "a0": 41.0, "b0": 2.0},
     "matern52": {"a": 232.0, "b": 12.91, "a0": 61.0, "b0": 2.0},

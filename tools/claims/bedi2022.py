@@ -346,11 +346,6 @@ class Refitted:
         self.points += arms
         self.rewards += rewards
 
-    @property
-    def size(self) -> int:
-        """The number of points in the dictionary."""
-        return len(self.points)
-
 
 KINDS = ("compressed", "dense", "bkb")
 RATIOS = (KINDS[:2], ("bkb", "dense"), ("dense", "bkb"), ("compressed", "bkb"))
@@ -369,15 +364,13 @@ def clock(epsilon: float, horizon: int = 200, trials: int = 5) -> dict[str, Any]
         timed = partial(_timed, arms, _values(name, arms), initial, epsilon, horizon)
         for rule in RULES:
             made = {k: [timed(rule, k, i) for i in range(trials)] for k in KINDS}
-            seconds = {k: np.array([times[-1] for times, *_ in m]) for k, m in made.items()}
+            seconds = {k: np.array([times[-1] for times, _ in m]) for k, m in made.items()}
             for a, b in RATIOS:
                 found[f"{a}/{b} {name} {rule}"] = seconds[a] / seconds[b]
             for kind, runs in made.items():
-                found[f"seconds {name} {rule} {kind}"] = seconds[kind]
-                found[f"order {name} {rule} {kind}"] = np.array([order for *_, order in runs])
                 for part in (0.25, 0.5, 1.0):
                     ends = zip(runs, part * seconds["compressed"], strict=True)
-                    reached = np.array([_reached(*run[:2], end) for run, end in ends])
+                    reached = np.array([_reached(*run, end) for run, end in ends])
                     found[f"regret {name} {rule} {part:g} {kind}"] = reached
     return found
 
@@ -390,8 +383,8 @@ def _reached(times: Array, regret: Array, seconds: float) -> float:
 
 def _timed(
     arms: Arms, values: Array, initial: int, epsilon: float, horizon: int, *run: Any
-) -> tuple[Array, Array, int]:
-    """The seconds after each round, the regret of each round, and the points in the model."""
+) -> tuple[Array, Array]:
+    """The seconds after each round, and the regret of each round."""
     rule, kind, trial = run
     rng, posterior = np.random.default_rng(trial), _posterior(kind, arms)
     noise = rng.normal(0.0, math.sqrt(NOISE_VAR), horizon + initial)
@@ -403,7 +396,7 @@ def _timed(
     began = process_time()
     for t, (arm, _) in enumerate(play(posterior, rule, values, roots, noise, most, best)):
         regret[t], times[t] = values.max() - values[arm], process_time() - began
-    return times, regret, posterior.size
+    return times, regret
 
 
 def _posterior(kind: str, arms: Arms) -> Any:

@@ -170,7 +170,6 @@ MEASURES: dict[str, tuple[Measure, ...]] = {
 # -- What needs no scenario: see the two modules --------------------------------------------------
 
 COMPUTATIONS: dict[str, Callable[[], Arrays]] = {
-    "constants": theory.constants,
     "theorems-se": partial(theory.theorems, "se"),
     "theorems-matern52": partial(theory.theorems, "matern52"),
     "information": theory.information,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, logsumexp
-from scipy.stats import rankdata
 
 from gpbandits_env import agents
 from gpbandits_env.agents.search.climb import climb
@@ -74,20 +73,6 @@ def scaling() -> dict[str, Array]:
         for label in large.keys() & small.keys():
             found[f"{function} {label}"] = large[label] - small[label] - grown
     return dict(sorted(found.items()))
-
-
-def ranks() -> dict[str, Array]:
-    """The rank of the mean level of each of the paper's agents, where all seven are run."""
-    found = {}
-    for function, dim in itertools.product(FUNCTIONS, DIMENSIONS):
-        kept = _kept(f"{function}-{dim}")
-        kept.pop("random", None)
-        kept.pop("ms-ucb/own-units", None)
-        if len(kept) == 7:
-            means = [float(values.mean()) for values in kept.values()]
-            for label, rank in zip(kept, rankdata(means, "min"), strict=True):
-                found[f"{function}-{dim} {label}"] = np.array([float(rank)])
-    return found
 
 
 def camelback() -> dict[str, Array]:
@@ -407,6 +392,6 @@ def _cumulative(alpha: float, b: float, seed: int) -> Array:
 
 
 COMPUTATIONS = named(
-    *(scaling, ranks, camelback, covering, covering_on_draws, covering_room, covering_effective),
+    *(scaling, camelback, covering, covering_on_draws, covering_room, covering_effective),
     *(effective_bound, bound_by_alpha, bounds_compared, bound_and_calls),
 )

@@ -136,9 +136,16 @@ def test_dictionaries_count_points_with_and_without_repeats():
 
 def test_a_clock_has_the_times_of_three_agents_with_the_same_rewards():
     found = bedi2022.clock(0.0, horizon=6, trials=2)
-    for name in ("example", "rosenbrock"):
-        for rule in bedi2022.RULES:
-            # With epsilon = 0 nothing is left out.
-            orders = [found[f"order {name} {rule} {k}"].tolist() for k in ("compressed", "dense")]
-            assert orders[0] == orders[1] == [6 + (2 if name == "example" else 4)] * 2
-            assert (found[f"seconds {name} {rule} bkb"] > 0.0).all()
+    values = 2.0 * VALUES
+    for rule in bedi2022.RULES:
+        ratios = [found[f"{a}/{b} example {rule}"] for a, b in bedi2022.RATIOS]
+        assert all((ratio > 0.0).all() for ratio in ratios)
+        assert ratios[1] * ratios[2] == pytest.approx(1.0)
+        # With epsilon = 0 nothing is left out, and with a large one everything.
+        timed = [
+            bedi2022._timed(ARMS, values, 2, epsilon, 12, rule, kind, 0)
+            for epsilon, kind in ((0.0, "compressed"), (0.0, "dense"), (9.0, "compressed"))
+        ]
+        assert all((np.diff(times) >= 0.0).all() for times, _ in timed)
+        same, dense_regret, never = (regret.tolist() for _, regret in timed)
+        assert same == dense_regret != never
