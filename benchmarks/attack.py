@@ -52,7 +52,6 @@ BASES = [
     ["new", "fresh.toml", "--force"],
     ["diagnose", "d.csv", "--train-fraction", "0.5", "--json"],
     ["reference", "srinivas2010/none", "--check"],
-    ["tune", "srinivas2010/se-1d"],
 ]
 ODD = [
     *("", " ", "-", "--", "-1", "0", "nan", "inf", "1e400", "9" * 400, "x" * 5000, "../..", "/"),

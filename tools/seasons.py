@@ -10,7 +10,7 @@ import numpy as np
 
 from gpbandits_env.scenarios.papers.time import markov, season, weighted
 from gpbandits_env.scenarios.scenario import Scenario
-from gpbandits_env.scenarios.study.tuning import held_out_regret, training_rows
+from tools.tuning import held_out_regret, training_days
 
 # The season's share of the variance beside a Markov part, its rate, and that of this part.
 WEIGHTS, SEASON_RATES, MARKOV_RATES = (0.3, 0.6, 0.9), (0.0, 0.0005, 0.002), (0.03, 0.1)
@@ -32,19 +32,18 @@ def choose_season(scenario: Scenario, period: float) -> tuple[dict[str, Any], li
     Cost: a minute for three days of 144 rows of 46 arms.
 
     Args:
-        scenario: as for `tune`.
+        scenario: one that replays a named data set, with a ``model_noise_var``.
         period: the length of the season, in rows.
     Returns:
         The kernel, and the mean regret per round of each of `seasons`.
     """
-    train, days = training_rows(scenario)
-    parts = [train[days == day] for day in np.unique(days)]
+    days = training_days(scenario)
     noise_var = float(scenario.env_kwargs["model_noise_var"])
     betas = [e.settings["beta"] for e in scenario.agents if "beta" in e.settings]
     kernels = seasons(period)
     regrets = [
         held_out_regret(
-            parts, noise_var, "gp-ucb", {"beta": betas[0], "temporal": kernel}, told=True
+            days, noise_var, "gp-ucb", {"beta": betas[0], "temporal": kernel}, told=True
         )
         for kernel in kernels
     ]

@@ -44,7 +44,6 @@ COMMANDS = {
     "tasks": "inventory.list_tasks",
     "data": "inventory.data",
     "reference": "compare.reference",
-    "tune": "diagnose.tune",
     "new": "run.new",
     "diagnose": "diagnose.diagnose",
 }

@@ -1,7 +1,6 @@
-"""What can be learned from data before a run: `gpbandits diagnose` and `gpbandits tune`."""
+"""`gpbandits diagnose`: what can be learned from data before a run."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,8 @@ from gpbandits_env.errors import one_of
 from gpbandits_env.gp.learning import Diagnosis
 from gpbandits_env.gp.learning import diagnose as judge
 from gpbandits_env.rewards.datasets import FILE_OPTIONS, hours, read_table
-from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.study.files import parse_settings, toml_value
-from gpbandits_env.scenarios.study.tuning import tune as learn
 
 # The agent whose setting a recommended model is; GP-UCB for the others.
 AGENT_FOR = {"epsilon": "tv-gp-ucb", "reset_every": "r-gp-ucb"}
@@ -144,22 +141,3 @@ def _short(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_short(part) for part in value]
     return float(f"{value:.4g}") if isinstance(value, float) else value
-
-
-@click.command()
-@click.argument("scenario")
-@options.as_json()
-def tune(scenario: str, as_json: bool) -> None:
-    """Learn epsilon and the block length N from the training rows of SCENARIO.
-
-    Epsilon maximizes the marginal likelihood, and N is chosen by cross-validation over the training
-    days, as the paper did before it ran the other days. SCENARIO must replay recorded readings.
-
-    \b
-    Examples:
-      gpbandits tune bogunovic2016/temperature
-      gpbandits tune bogunovic2016/traffic --json
-    """
-    result = learn(registry.get(scenario))
-    plain = asdict(result) | {"block": result.block}
-    click.echo(json.dumps(plain, indent=2) if as_json else result.text())

@@ -17,7 +17,7 @@ TRUE_EPSILON = 0.01
 # Labels have no dots: thousandths are written as 1e-3.
 ASSUMED = ("0", "1e-3", "3e-3", "5e-3", "1e-2", "2e-2", "3e-2", "5e-2", "1e-1")
 BLOCKS = (1, 2, 5, 10, 15, 20, 30, 38, 50, 75, 100, 150, 200)
-# Learned from the training rows by `gpbandits tune`.
+# Learned from the training rows, by likelihood and by cross-validation.
 TEMPERATURE_EPSILON, TEMPERATURE_BLOCK = 0.0405, 40
 VALIDATED = f"N = {TEMPERATURE_BLOCK} by cross-validation on the training days"
 TRAFFIC_EPSILON = 0.2925
@@ -255,8 +255,8 @@ SCENARIOS = (
         trials=20,
         choices=(
             *REAL_DATA,
-            "epsilon = 0.03 and N = 15 are the paper's; tv/learned and r/validated have those that "
-            "`gpbandits tune` learns from our training days",
+            "epsilon = 0.03 and N = 15 are the paper's; tv/learned and r/validated have those "
+            "that are learned from our training days",
         ),
         departures=(REPLAYED,),
     ),

@@ -19,8 +19,8 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers import bogunovic2016
 from gpbandits_env.scenarios.scenario import AgentEntry
 from gpbandits_env.scenarios.study.runner import make_env
-from gpbandits_env.scenarios.study.tuning import training_rows, tune
 from gpbandits_env.seeding import seed_for, stream
+from tools.tuning import block_of, epsilon_of, training_rows
 
 Arrays = dict[str, Array]
 SEEDS = 50
@@ -301,9 +301,9 @@ def _wait(entry: AgentEntry, problem: Problem, rows: Array, arms: IntArray, befo
 
 def learned() -> Arrays:
     """Epsilon by marginal likelihood and N by cross-validation on the training days."""
-    warm, traffic = (tune(registry.get(f"bogunovic2016/{s}")) for s in ("temperature", "traffic"))
+    warm, traffic = (registry.get(f"bogunovic2016/{s}") for s in ("temperature", "traffic"))
     return {
-        "temperature epsilon": np.array([warm.epsilon]),
-        "temperature N": np.array([warm.block]),
-        "traffic epsilon": np.array([traffic.epsilon]),
+        "temperature epsilon": np.array([epsilon_of(warm)]),
+        "temperature N": np.array([block_of(warm)]),
+        "traffic epsilon": np.array([epsilon_of(traffic)]),
     }

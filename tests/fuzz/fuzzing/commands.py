@@ -28,7 +28,6 @@ LINES: tuple[list[str], ...] = (
     ["compare", "good.sqlite", "bad.sqlite", "--seed", "1", "--json"],
     ["list", "srinivas2010/se-1d"],
     ["data", "--download", "nothing"],
-    ["tune", "srinivas2010/se-1d", "--json"],
     ["new", "fresh.toml", "--force"],
     ["new", "small.toml"],
     ["diagnose", "readings.csv", "--time-column", "hour", "--train-fraction", "0.6"],
@@ -65,7 +64,7 @@ def command_case(rng: np.random.Generator, folder: Path) -> Case:
     """A command line with a word that is wrong, missing or too many."""
     words = list(pick(rng, LINES))
     place, action = int(rng.integers(len(words))), rng.random()
-    safe = words[0] in ("run", "reference", "tune")
+    safe = words[0] in ("run", "reference")
     if action < 0.1:
         words.insert(place, str(pick(rng, TOKENS)))
     elif action < 0.2 and len(words) > 1:

@@ -60,7 +60,7 @@ for name, code in json.loads(sys.argv[1]).items():
 """
 COMMAND = "import gpbandits_command as c; c.main({}, standalone_mode=False)"
 STARTS = {
-    "tune": COMMAND.format(["tune", "srinivas2010/se-1d"]),
+    "list": COMMAND.format(["list", "srinivas2010/se-1d"]),
     "agents": COMMAND.format(["agents"]),
     "data": COMMAND.format(["data"]),
     "import": "import gpbandits_env, gymnasium; gymnasium.make('gpbandits/StaticGP-v0')",
@@ -83,7 +83,7 @@ def said(tmp_path_factory):
     return {name: (folder / f"{name}.txt").read_text() for name in STARTS}
 
 
-@pytest.mark.parametrize("name", ["tune", "agents", "data"])
+@pytest.mark.parametrize("name", ["list", "agents", "data"])
 def test_other_commands_start_as_well(said, name):
     assert "Traceback" not in said[name]
 

@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 
 from gpbandits_env import agents
@@ -14,15 +13,14 @@ from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.datasets import Readings
 from gpbandits_env.scenarios import Scenario, get
 from gpbandits_env.scenarios.bounds import Theorem42, Theorem43, Theorem43Blocks
-from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.papers import bogunovic2016
 from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.rehearsal import resolved
 from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
-from gpbandits_env.scenarios.study.tuning import training_rows, tune
 from tools import figures
+from tools.tuning import block_of, epsilon_of, training_days, training_rows
 
 SLOPES = {"a": 70.0, "b": 10.0}
 BOUNDS = [Theorem43(**SLOPES), Theorem43Blocks(**SLOPES), Theorem42(**SLOPES, a0=41.0, b0=2.0)]
@@ -178,24 +176,19 @@ def replayed(readings, **more):
 
 
 def test_tuning_finds_the_drift_and_a_block_length():
-    result = tune(replayed(drifting_readings()), blocks=(1, 10, 61))
-    assert result.interval[0] < result.epsilon < result.interval[1]
     # 0.1 is true; a mean and a covariance taken from three short days make it look faster.
-    assert 0.07 < result.epsilon < 0.2
-    assert result.continuous == pytest.approx(result.epsilon, abs=0.03)
-    assert set(result.regret) == {1, 10}  # no block is longer than a day
-    assert result.block == 10
-    assert "N        10" in result.text()
-    assert result.rows == (180, 3)
+    scenario = replayed(drifting_readings())
+    assert 0.07 < epsilon_of(scenario) < 0.2
+    assert block_of(scenario, (1, 10, 61)) == 10  # no block is longer than a day
 
 
 def test_tuning_sees_the_training_rows_alone():
     readings = drifting_readings(days=4, rows=15)
     changed = readings.values.copy()
     changed[30:] += 100.0
-    other = replace(readings, values=changed)
-    blocks = (5,)
-    assert tune(replayed(readings), blocks).regret == tune(replayed(other), blocks).regret
+    other = replayed(replace(readings, values=changed))
+    assert epsilon_of(replayed(readings)) == epsilon_of(other)
+    np.testing.assert_array_equal(training_days(replayed(readings)), training_days(other))
 
 
 def test_training_rows_are_in_the_learners_units():
@@ -203,14 +196,6 @@ def test_training_rows_are_in_the_learners_units():
     rows, days = training_rows(replayed(readings, minimise=True, columns=(4, 1)))
     np.testing.assert_array_equal(rows, -readings.values[:180, [4, 1]])
     np.testing.assert_array_equal(days, np.repeat([0, 1, 2], 60))
-
-
-def test_tune_says_what_it_cannot():
-    result = CliRunner().invoke(main, ["tune", "bogunovic2016/se"])
-    assert result.exit_code == 2
-    assert "does not replay readings" in result.output
-    with pytest.raises(InvalidInput, match="two training days"):
-        tune(replayed(drifting_readings(days=2)))
 
 
 def test_the_i880_layout_runs_when_the_user_has_it(tmp_path, monkeypatch, run):
@@ -233,8 +218,8 @@ def test_the_i880_layout_runs_when_the_user_has_it(tmp_path, monkeypatch, run):
 ])  # fmt: skip
 def test_declared_constants_are_what_tuning_finds(id, epsilon, block):
     try:
-        result = tune(get(f"bogunovic2016/{id}"))
+        found = epsilon_of(get(f"bogunovic2016/{id}"))
     except MissingData as missing:
         pytest.skip(str(missing))
-    assert result.epsilon == pytest.approx(epsilon, abs=1e-4)
-    assert block in (None, result.block)
+    assert found == pytest.approx(epsilon, abs=1e-4)
+    assert block is None or block == block_of(get(f"bogunovic2016/{id}"))
