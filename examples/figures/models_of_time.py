@@ -1,11 +1,10 @@
 """The pictures of docs/time.md: draws of temporal kernels, what agents with them believe, a clock.
 
-Run: python examples/figures/models_of_time.py [FOLDER] [ROUNDS]
+Run: python examples/figures/models_of_time.py [FOLDER] [SECONDS]
 """
 
 import re
 import sys
-from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from gpbandits_env.rewards.drift import TemporalDrift
 
 DAY = {"type": "quasi-periodic", "period": 24.0, "harmonics": 3, "epsilon": 0.002}
 MARKOV = {"type": "markov", "epsilon": 0.1}
-ARMS, FOUR_DAYS, SIX_DAYS = 60, 96, 144
+ARMS = 60
 DRAWS: dict[str, dict[str, Any]] = {
     "Markov, epsilon 0.1": MARKOV,
     "Matern 3/2, lengthscale 20": {"type": "matern32", "lengthscale": 20.0},
@@ -43,37 +42,6 @@ def save(figure: Figure, target: Path) -> None:
         figure.savefig(target, metadata={"Date": None})
     text = re.sub(r"(\d\.\d\d)\d+", r"\1", target.read_text(encoding="utf-8"))
     target.write_text(text, encoding="utf-8")
-
-
-def animate(
-    figure: Figure,
-    draw: Callable[[Any], None],
-    shown: Iterable[Any],
-    target: Path,
-    ms: int,
-    dpi: int,
-) -> None:
-    """Write an animation with a frame for each of ``shown``, in the colors of the last frame."""
-    frames = []
-    for each in shown:
-        draw(each)
-        figure.savefig(file := BytesIO(), format="png", dpi=dpi)
-        frames.append(Image.open(file).convert("RGB"))
-    plt.close(figure)
-    palette = frames[-1].quantize(20, kmeans=1)
-    first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    looks: dict[str, Any] = {"lossless": True, "quality": 100, "method": 6, "minimize_size": True}
-    first.save(target, save_all=True, append_images=others, duration=ms, loop=0, **looks)
-
-
-def draw_round(axis: Any, title: str, truth: Any, belief: tuple[Any, Any], action: int) -> None:
-    """A function of numbered arms, what an agent believes of it, and its action."""
-    axis.clear()
-    draw_belief(axis, np.arange(ARMS), *belief)
-    axis.plot(truth, color="black", linewidth=1.0, label="function")
-    axis.plot(action, truth[action], "o", color="tab:red", label="action")
-    axis.set(ylim=(-4.0, 4.0), xlabel="arm")
-    axis.set_title(title, fontsize=9)
 
 
 def draw_kernels(target: Path) -> None:
@@ -119,45 +87,11 @@ def draw_beliefs(target: Path) -> None:
     plt.close(figure)
 
 
-def animate_beliefs(target: Path, rounds: int) -> None:
-    """Two agents on the same function with a season: one knows the season, one assumes a drift."""
-    season = DRAWS["season 0.7 + Markov 0.3"]
-    models = {"knows the season": season, "assumes a Markov drift": MARKOV}
-    played = [_played(season, temporal, rounds) for temporal in models.values()]
-    figure, axes = plt.subplots(1, 2, figsize=(6.0, 3.2), sharey=True, layout="constrained")
-
-    def draw(t: int) -> None:
-        for axis, title, path in zip(axes, models, played, strict=True):
-            day, hour = divmod(t, 24)
-            regret = np.mean([f.max() - f[a] for f, _, a in path[: t + 1]])
-            said = f"{title}\nday {day + 1}, hour {hour}: average regret {regret:.2f}"
-            draw_round(axis, said, *path[t])
-        axes[0].legend(fontsize=9, loc="lower left", ncols=2)
-
-    animate(figure, draw, range(FOUR_DAYS, rounds, 2), target, 500, 90)
-
-
-def _played(season: dict[str, Any], temporal: dict[str, Any], rounds: int) -> list[Any]:
-    """The function, the belief (mean and standard deviation) and the action of each round."""
-    drift = {"type": "temporal", "kernel": season}
-    kernel = {"type": "se", "lengthscale": 0.15}
-    env = gym.make(
-        "gpbandits/Drifting-v0", grid=(ARMS,), kernel=kernel, drift=drift, noise_var=0.02
-    )
-    agent = agents.make("gp-ucb", env, seed=0, temporal=temporal, beta=2.0)
-    env.reset(seed=3)
-    bare: Any = env.unwrapped
-    played = []
-    for _ in range(rounds):
-        actions, belief = agent.ask(), agent.belief()
-        observation, *_ = env.step(actions)
-        played.append((bare.function(np.arange(ARMS)), belief, int(actions[0])))
-        agent.observe(observation)
-    return played
-
-
 def animate_speeds(target: Path, seconds: float) -> None:
-    """The same agent at two speeds on a function that moves while it thinks."""
+    """The same agent at two speeds on a function that moves while it thinks.
+
+    All frames have the colors of the last one.
+    """
     speeds = {"decides in a millisecond": 0.001, "decides in a second": 1.0}
     env, played = None, []
     for thinking in speeds.values():
@@ -165,17 +99,27 @@ def animate_speeds(target: Path, seconds: float) -> None:
         played.append(rounds)
     process: Any = env.unwrapped.bandit.process  # type: ignore[union-attr]
     figure, axes = plt.subplots(1, 2, figsize=(6.0, 3.2), sharey=True, layout="constrained")
-
-    def draw(now: float) -> None:
+    frames = []
+    for now in np.arange(5.0, seconds, 0.9):
         truth = process.at(1.0 + now).values
         for axis, title, rounds in zip(axes, speeds, played, strict=True):
             past = [round_ for round_ in rounds if round_[0] <= now]
             read, action, belief, regret = past[-1]
             said = f"{now:.1f} s: {len(past)} evaluations, regret over time {regret / read:.2f}"
-            draw_round(axis, f"{title}\n{said}", truth, belief, action)
+            axis.clear()
+            draw_belief(axis, np.arange(ARMS), *belief)
+            axis.plot(truth, color="black", linewidth=1.0, label="function")
+            axis.plot(action, truth[action], "o", color="tab:red", label="action")
+            axis.set(ylim=(-4.0, 4.0), xlabel="arm")
+            axis.set_title(f"{title}\n{said}", fontsize=9)
         axes[0].legend(fontsize=9, loc="lower left", ncols=2)
-
-    animate(figure, draw, np.arange(5.0, seconds, 0.9).tolist(), target, 500, 80)
+        figure.savefig(file := BytesIO(), format="png", dpi=80)
+        frames.append(Image.open(file).convert("RGB"))
+    plt.close(figure)
+    palette = frames[-1].quantize(20, kmeans=1)
+    first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    looks: dict[str, Any] = {"lossless": True, "quality": 100, "method": 6, "minimize_size": True}
+    first.save(target, save_all=True, append_images=others, duration=500, loop=0, **looks)
 
 
 def _clocked(thinking: float, seconds: float) -> tuple[Any, list[Any]]:
@@ -201,7 +145,5 @@ if __name__ == "__main__":
     folder.mkdir(exist_ok=True)
     draw_kernels(folder / "time-draws.svg")
     draw_beliefs(folder / "time-belief.svg")
-    quick = len(sys.argv) > 2
-    animate_beliefs(folder / "time-belief.webp", int(sys.argv[2]) if quick else SIX_DAYS)
-    animate_speeds(folder / "time-clock.webp", 6.0 if quick else 20.0)
-    print(f"drew four pictures in {folder}")
+    animate_speeds(folder / "time-clock.webp", float(sys.argv[2]) if len(sys.argv) > 2 else 20.0)
+    print(f"drew three pictures in {folder}")

@@ -18,7 +18,7 @@ QUICK = {
     "meta_learning": ["2560", "50"],
     "reinforcement_learning": ["1280"],
     "drift": ["drift.webp", "3"],
-    "models_of_time": ["figures", "98"],
+    "models_of_time": ["figures", "6"],
     "papers": ["srinivas2010-fig-2"],
 }
 # The rounds of an episode, where each takes long.
