@@ -62,7 +62,7 @@ class TableArguments(Arguments):
             or `Readings`; or a data frame. The default, `example_readings`, is an invented table.
         dataset_options: options of the data set. Those of a file are "header", "time_column" (which
             is not an arm) and "gaps", e.g. {"time_column": "hour", "gaps": "interpolate"}, and for
-            a text file those of pandas that `datasets.read_table` names.
+            a text file those that `datasets.read_table` names.
         train_fraction: the share of rows for the covariance, between 0 and 1.
         minimise: whether the smallest reading is the best; rewards are then negated readings.
         noise_var: the variance of noise added to a reading.

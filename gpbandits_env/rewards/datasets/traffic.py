@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.rewards.datasets.dataset import Dataset, number_table
+from gpbandits_env.rewards.datasets.dataset import Dataset
 from gpbandits_env.rewards.datasets.tables import Readings, interpolated, read_table
 
 ZENODO = "https://zenodo.org/records/5724362/files/"
@@ -41,15 +41,15 @@ def load_week(dataset: Dataset, mornings: bool = False, working_days: bool = Fal
         InvalidInput: it is not a table of finite numbers.
     """
     path = dataset.locate()
-    values, names = number_table(path, header=True)
-    times = START + FIVE_MINUTES * np.arange(len(values))
-    return _readings(path, values, times, names, (mornings, working_days))
+    table = read_table(path, header=True)
+    times = START + FIVE_MINUTES * np.arange(len(table.values))
+    return _readings(path, table.values, times, table.names, (mornings, working_days))
 
 
 def load_dated(dataset: Dataset, mornings: bool = False, working_days: bool = False) -> Readings:
     """All of METR-LA or PEMS-BAY; readings of 0, which mean "none", are interpolated in time.
 
-    Arguments and errors are those of `load_week`; pandas is needed.
+    Arguments and errors are those of `load_week`.
     """
     path = dataset.locate()
     table = read_table(path, header=True)
@@ -79,8 +79,8 @@ def _locations(path: Path, names: tuple[str, ...]) -> Array | None:
     """Kilometers of the sensors to the east and north of their mean; None unless all are known."""
     if not path.is_file():
         return None
-    values, names_of_columns = number_table(path, header=True)
-    columns = dict(zip(names_of_columns, values.T, strict=True))
+    table = read_table(path, header=True)
+    columns = dict(zip(table.names, table.values.T, strict=True))
     rows = {str(int(sensor)): i for i, sensor in enumerate(columns["sensor_id"])}
     if not all(name in rows for name in names):
         return None
@@ -132,8 +132,8 @@ def load_i880(dataset: Dataset) -> Readings:
         InvalidInput: the file has another layout (see ``how_to_get``).
     """
     path = dataset.locate()
-    values, names = number_table(path, header=None)
-    names = names or tuple(map(str, range(values.shape[1])))
+    table = read_table(path)
+    values, names = table.values, table.names or tuple(map(str, range(table.values.shape[1])))
     days = np.zeros(0, dtype=np.int64)
     if names[0].lower() == "day":
         days = np.unique(values[:, 0], return_inverse=True)[1]
