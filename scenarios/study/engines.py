@@ -1,7 +1,6 @@
 """Where tasks run: in this process, in worker processes, or on a cluster."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -9,9 +8,7 @@ import joblib
 
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, one_of, optional
-from gpbandits_env.scenarios.study.pool import Pool, Results
-from gpbandits_env.scenarios.study.pool import results as pool_results
-from gpbandits_env.scenarios.study.runner import PlannedTrial
+from gpbandits_env.scenarios.study.pool import Pool
 
 # The package that each cluster needs; the extra has the name of the cluster.
 CLUSTERS = {"dask": "distributed", "ray": "ray"}
@@ -60,35 +57,16 @@ def workers(jobs: int | None) -> int:
     return int(joblib.cpu_count()) if jobs is None else whole(jobs, "jobs")
 
 
-@contextmanager
-def opened(jobs: int, engine: Engine = LOCAL) -> Iterator[Pool]:
-    """The workers of an engine, which end with the block; see `results`."""
-    module = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
-    with module.opened(jobs, engine.address) as pool:
-        yield pool
-
-
-@contextmanager
-def results(
-    tasks: Sequence[PlannedTrial], jobs: int, engine: Engine = LOCAL, pool: Pool | None = None
-) -> Iterator[Iterator[Results]]:
-    """Yield the results of the tasks as they finish, in lists of those that finish together.
-
-    A task is run again if its worker dies. If that happens repeatedly, the result of the task is a
-    failure, and the other tasks continue.
+def opened(jobs: int, engine: Engine = LOCAL) -> AbstractContextManager[Pool]:
+    """The workers of an engine, which end with the block.
 
     Args:
-        tasks: the trials to run.
         jobs: the number of worker processes; 1 runs in this process. A cluster with an address has
             its own number of workers.
-        engine: where to run.
-        pool: open workers to use instead of new ones.
+        engine: where they run.
     Raises:
         InvalidInput: no cluster answers at the address.
-        ClusterLost: the connection to the cluster is lost, or its workers cannot run trials.
     """
-    with (
-        nullcontext(pool) if pool else opened(jobs, engine) as used,
-        closing(pool_results(tasks, used)) as found,
-    ):
-        yield found
+    module = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
+    made: AbstractContextManager[Pool] = module.opened(jobs, engine.address)
+    return made

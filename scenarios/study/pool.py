@@ -102,43 +102,42 @@ class Queue:
 def results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, None, None]:
     """Yield the results of the tasks as they finish, in lists of those that finish together.
 
+    A task is run again if its worker dies. If that happens repeatedly, the result of the task is a
+    failure, and the other tasks continue.
+
     Raises:
-        ClusterLost: the connection to the cluster is lost, or its workers cannot run tasks.
+        ClusterLost: the connection to the cluster is lost, or its workers cannot run trials.
     """
     try:
-        yield from _results(tasks, pool)
+        queue = Queue(len(tasks), pool)
+        running: dict[Any, list[int]] = {}
+        found: Results = []
+        while True:
+            # Workers get their next task before the caller stores what they have done.
+            while queue.gives(len(running)):
+                portion = queue.take()
+                running[pool.submit([tasks[i] for i in portion])] = portion
+            if found:
+                yield found
+            if not running:
+                return
+            found = []
+            for handle in pool.wait(running):
+                portion = running.pop(handle)
+                try:
+                    records, seconds = pool.result(handle)
+                except WorkerDied as error:
+                    if queue.died(portion):
+                        found.append(died(tasks[portion[0]], error))
+                else:
+                    found += records
+                    queue.done_in(seconds)
     except pool.lost as error:
         first, *_ = f"{type(error).__name__}: {str(error).strip()}".splitlines()  # of very many
         raise ClusterLost(
             f"the {pool.cluster} cluster is gone, or its workers cannot run trials ({first}); "
             "check that it runs, with this version of gpbandits-env on every machine"
         ) from error
-
-
-def _results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, None, None]:
-    queue = Queue(len(tasks), pool)
-    running: dict[Any, list[int]] = {}
-    found: Results = []
-    while True:
-        # Workers get their next task before the caller stores what they have done.
-        while queue.gives(len(running)):
-            portion = queue.take()
-            running[pool.submit([tasks[i] for i in portion])] = portion
-        if found:
-            yield found
-        if not running:
-            return
-        found = []
-        for handle in pool.wait(running):
-            portion = running.pop(handle)
-            try:
-                records, seconds = pool.result(handle)
-            except WorkerDied as error:
-                if queue.died(portion):
-                    found.append(died(tasks[portion[0]], error))
-            else:
-                found += records
-                queue.done_in(seconds)
 
 
 def run_timed(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ from gpbandits_env.scenarios.results.report import report as summarize
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
-from gpbandits_env.scenarios.study.pool import Pool
+from gpbandits_env.scenarios.study.pool import Pool, results
 from gpbandits_env.scenarios.study.rehearsal import changed, rehearse, resolved
 from gpbandits_env.scenarios.study.runner import (
     FOLDERS,
@@ -237,7 +238,11 @@ def _run(
     done = total - len(tasks)
     bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)
     try:
-        with bar, engines.results(tasks, jobs, engine, pool) as stream:
+        with (
+            bar,
+            nullcontext(pool) if pool else engines.opened(jobs, engine) as workers,
+            closing(results(tasks, workers)) as stream,
+        ):
             for records in stream:
                 store.add(records)
                 bar.update(len(records))

@@ -37,7 +37,7 @@ def test_no_cluster_at_the_address(name, address, own_garbage, monkeypatch):
     begun = time.monotonic()
     with (
         pytest.raises(InvalidInput, match=f"no {name.title()} .* answers at '{address}'"),
-        engines.results([], 1, Engine(name, address)),
+        engines.opened(1, Engine(name, address)),
     ):
         pass
     gc.collect()  # a client that was made in vain would take a minute to go

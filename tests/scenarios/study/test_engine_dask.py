@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from gpbandits_env.errors import ClusterLost
 from gpbandits_env.scenarios.study import engines, run_trial
 from gpbandits_env.scenarios.study.engines import Engine
+from gpbandits_env.scenarios.study.pool import results
 from gpbandits_env.scenarios.study.run import plan, run_study
 
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
@@ -83,7 +84,7 @@ def test_on_dask_a_cluster_that_cannot_end_a_starting_worker_does_no_harm(
     monkeypatch.setattr(distributed.LocalCluster, "close", fails)
     monkeypatch.setattr("gpbandits_env.scenarios.study.engine_dask.begin", abs)
     tasks = plan(odd("Slow", quick_first=True).cells(), 1, 0)
-    with engines.results(tasks[:1], 1, Engine("dask")) as stream:
+    with engines.opened(1, Engine("dask")) as pool, closing(results(tasks[:1], pool)) as stream:
         assert len(next(stream)) == 1
 
 
@@ -91,7 +92,10 @@ def test_on_dask_results_come_as_they_are_done(odd, dask_cluster):
     tasks = plan(odd("Slow").cells(), 2, 0)
     with dask_cluster(2) as cluster:
         engine = Engine("dask", cluster.scheduler_address)
-        with engines.results([tasks[0], tasks[1], tasks[3]], 2, engine) as stream:
+        with (
+            engines.opened(2, engine) as pool,
+            closing(results([tasks[0], tasks[1], tasks[3]], pool)) as stream,
+        ):
             found = [record.key for _ in range(2) for record in next(stream)]
         assert sorted(key.trial for key in found) == [0, 1]
         assert {key.agent for key in found} == {"quick"}
@@ -138,7 +142,10 @@ def test_a_dask_cluster_without_workers_is_told(odd, dask_cluster, caplog, monke
 
         monkeypatch.setattr(engine_dask.DaskCluster, "_look", looking)
         engine = Engine("dask", cluster.scheduler_address)
-        with engines.results(plan(scenario.cells(), 4, 0), 4, engine) as stream:
+        with (
+            engines.opened(4, engine) as pool,
+            closing(results(plan(scenario.cells(), 4, 0), pool)) as stream,
+        ):
             found = [record for records in stream for record in records]
     assert sum("has no workers; waiting" in text for text in caplog.messages) == 1
     assert len(found) == 4
@@ -155,5 +162,5 @@ def test_a_dask_cluster_of_this_machine_leaves_the_dashboards_port_alone(odd):
         with suppress(OSError):  # somebody has it: so much the better
             taken.bind(("127.0.0.1", 8787))
         taken.listen()
-        with engines.results([task], 1, Engine("dask")) as stream:
+        with engines.opened(1, Engine("dask")) as pool, closing(results([task], pool)) as stream:
             assert [record.key for record in next(stream)] == [task.key]

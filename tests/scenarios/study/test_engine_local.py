@@ -36,8 +36,9 @@ def play(monkeypatch):
         return tasks, 0.001
 
     def played(*names):
-        with engines.results([SimpleNamespace(key=name) for name in names], 2) as stream:
-            yield from (result for results in stream for result in results)
+        tasks = [SimpleNamespace(key=name) for name in names]
+        with engines.opened(2) as workers:
+            yield from (result for results in pool.results(tasks, workers) for result in results)
 
     monkeypatch.setattr(engine_local, "run_timed", run)
     return played

@@ -72,7 +72,7 @@ def test_a_ray_cluster_of_this_machine_listens_to_it_alone():
     pytest.importorskip("ray")
     import psutil
 
-    with engines.results([], 1, Engine("ray")):
+    with engines.opened(1, Engine("ray")):
         time.sleep(5.0)  # its agents come later
         found = [
             connection.laddr.ip

@@ -1,6 +1,6 @@
 import sqlite3
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -241,11 +241,10 @@ def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monke
         done[i] = TrialFailure(done[i].key, "ValueError: no", "Traceback: no")
 
     def shown(name, order):
-        @contextmanager
         def results(*_):
-            yield ([done[i]] for i in order)
+            return ([done[i]] for i in order)
 
-        monkeypatch.setattr("gpbandits_env.scenarios.study.engines.results", results)
+        monkeypatch.setattr("gpbandits_env.scenarios.study.run.results", results)
         outcome = run(name)
         with Store.open(outcome.path) as store:
             found = report(store)
@@ -263,16 +262,12 @@ def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monke
 def test_a_lost_cluster_is_told_with_what_is_kept(run, tiny, monkeypatch):
     tasks = plan(tiny.cells(), tiny.trials, 0)
 
-    @contextmanager
     def results(*_):
-        def stream():
-            yield run_tasks(tasks[7:8])
-            raise ClusterLost("the cluster is gone")
-
-        yield stream()
+        yield run_tasks(tasks[7:8])
+        raise ClusterLost("the cluster is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr("gpbandits_env.scenarios.study.engines.results", results)
+        patch.setattr("gpbandits_env.scenarios.study.run.results", results)
         with pytest.raises(ClusterLost, match=r"gone. 1 of 24 trials are kept in .*; the same"):
             run()
     assert run().done == 24
