@@ -5,22 +5,22 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from gpbandits_env.arrays import Plain
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.claims import yardsticks
 from gpbandits_env.scenarios.claims.yardsticks import Limits
+from gpbandits_env.scenarios.declare import read
 
 Rule = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check(Limits):
-    """One check of a claim: a table [[claim.check]].
+    """One check of a claim: a table [[claims.check]].
 
     Args:
         yardstick: one of `yardsticks.YARDSTICKS`.
@@ -50,7 +50,7 @@ class Check(Limits):
     yardstick: str
     scenario: tuple[str, ...] = ()
     computed: str = ""
-    cells: tuple[Plain, ...] = ()
+    cells: tuple[Any, ...] = ()
     a: tuple[str, ...] = ()
     b: tuple[str, ...] = ()
     metric: str = "average_regret"
@@ -74,7 +74,7 @@ class Check(Limits):
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper's results; see the fields of a table [[claim]].
+    """One sentence of a paper's results; see the fields of a table [[claims]].
 
     ``not_run`` is how many parts have no check because they were not run: they are undecided.
     """
@@ -125,45 +125,31 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Erratum:
+    """Where the text of a paper is in error, what it says, and what it should say."""
+
+    where: str
+    says: str
+    should: str
+
+
+@dataclass(frozen=True)
 class Paper:
-    """What a paper says: its main reading, the other readings, the claims and the errata."""
+    """The file of a paper: its main reading, the other ones, the claims and the errata.
+
+    ``without_data`` are further readings of which there are no data.
+    """
 
     paper: str
     main: str
     without_data: tuple[str, ...]
-    readings: tuple[Reading, ...]
     claims: tuple[Claim, ...]
-    errata: tuple[Mapping[str, str], ...]
+    readings: tuple[Reading, ...] = ()
+    errata: tuple[Erratum, ...] = ()
 
 
 @cache
 def paper(name: str) -> Paper:
     """The claims of a paper."""
     text = files("gpbandits_env.scenarios").joinpath(f"claims/{name}.toml").read_text("utf-8")
-    table = tomllib.loads(text)
-    return Paper(
-        paper=name,
-        main=table["reading"]["main"],
-        without_data=tuple(table["reading"]["others"]),
-        readings=tuple(Reading(**found) for found in table.get("other", ())),
-        claims=tuple(_claim(found) for found in table["claim"]),
-        errata=tuple(table.get("erratum", ())),
-    )
-
-
-def _claim(table: Plain) -> Claim:
-    checks = tuple(_check(found, table["id"]) for found in table.get("check", ()))
-    return Claim(**{**table, "scenarios": tuple(table["scenarios"]), "check": checks})
-
-
-def _check(table: Plain, claim: str) -> Check:
-    known = {f.name: f for f in fields(Check)}
-    for name in table:
-        one_of(name, known, f"setting of a check of {claim}")
-    lists = ("scenario", "cells", "a", "b", "at")
-    given: dict[str, Any] = {
-        key: tuple(value) if key in lists and isinstance(value, list) else
-        (value,) if key in lists else value
-        for key, value in table.items()
-    }  # fmt: skip
-    return Check(**given)
+    return read(Paper, tomllib.loads(text))

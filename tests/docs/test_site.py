@@ -165,7 +165,7 @@ def test_a_paper_has_its_figures_and_folds_its_readings_and_errata(site, root):
         assert 'id="why-results-may-differ"' in read(site, f"papers/{group}-parts.html")
         text = html.unescape(re.sub(r"<[^>]+>", "", page))
         assert all(reading.name in text for reading in of.readings)
-        assert all(e["should"].split("`")[0][:40] in text for e in of.errata)
+        assert all(e.should.split("`")[0][:40] in text for e in of.errata)
         assert page.count(f"{group}-") >= 3 or not kept  # figures
 
 

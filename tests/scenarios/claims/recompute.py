@@ -167,10 +167,6 @@ def measured(check, a, others, label):
 # -- Data -----------------------------------------------------------------------------------------
 
 
-def listed(value):
-    return value if isinstance(value, list) else [value]
-
-
 def by_unit(values, units):
     return np.stack([values[units == unit].mean(axis=0) for unit in sorted(set(units.tolist()))])
 
@@ -210,8 +206,8 @@ class Kept:
 
 def groups(check):
     """Each agent with those that one part compares it with."""
-    rivals = listed(check["b"]) if "b" in check else []
-    for a in listed(check.get("a", [])):
+    rivals = check.get("b", [])
+    for a in check.get("a", []):
         others = [b for b in rivals if b != a]
         if check["yardstick"] == "best" or not rivals:
             yield a, others
@@ -220,10 +216,10 @@ def groups(check):
 
 
 def scenario_outcomes(check, folder):
-    for id in listed(check["scenario"]):
+    for id in check["scenario"]:
         file = folder / "reference" / f"{id}.npz"
         kept = Kept(file) if file.is_file() else None
-        cells = [dict(c) for c in listed(check.get("cells", []))]
+        cells = check.get("cells", [])
         for cell, point in enumerate(kept.points if kept else registry.get(id).points()):
             chosen = not cells or any(all(point.get(k) == c[k] for k in c) for c in cells)
             for a, others in groups(check) if chosen else ():
@@ -242,7 +238,7 @@ def over_rounds(check, values, rounds, label):
     if values[0].ndim == 1:
         return measured(check, values[0], values[1:], label)
     found = []
-    for fraction in listed(check.get("at", 1.0)):
+    for fraction in check.get("at", [1.0]):
         (column,) = np.flatnonzero(rounds == math.ceil(fraction * int(rounds[-1])))
         own, *others = (v[:, column] if v.ndim == 2 else v for v in values)
         found.append(measured(check, own, others, label))
@@ -260,7 +256,7 @@ def computed_outcomes(check, folder):
     arrays = {key: np.atleast_1d(np.array(value, float)) for key, value in kept.items()}
 
     def matching(key):
-        return [n for p in listed(check.get(key, [])) for n in arrays if fnmatchcase(n, p)]
+        return [n for p in check.get(key, []) for n in arrays if fnmatchcase(n, p)]
 
     for a in matching("a"):
         rivals, values = [b for b in matching("b") if b != a], arrays[a]
@@ -351,32 +347,26 @@ def under(reading, check):
     new = dict(check)
     for key, swap in (("a", labels), ("b", labels), ("scenario", ids)):
         if key in new:
-            new[key] = [swap.get(name, name) for name in listed(new[key])]
+            new[key] = [swap.get(name, name) for name in new[key]]
     if isinstance(check.get("value"), dict):
         new["value"] = {labels.get(name, name): v for name, v in check["value"].items()}
-    if "trials" in reading and (not ids or set(ids) & set(listed(check["scenario"]))):
+    if "trials" in reading and (not ids or set(ids) & set(check["scenario"])):
         new["trials"] = reading["trials"]
     return new
-
-
-def changed(new, old):
-    """Whether a reading replaces anything in a check."""
-    one_kind = {k: listed(v) if k in ("a", "b", "scenario") else v for k, v in old.items()}
-    return {**new} != {**one_kind} and new != old
 
 
 def verdicts(folder, paper):
     """Claim -> {"": the verdict in the main reading, name: that under another reading}."""
     table = tomllib.loads((folder / "claims" / f"{paper}.toml").read_text("utf-8"))
     found = {}
-    for claim in table["claim"]:
+    for claim in table["claims"]:
         checks = claim.get("check", [])
         found[claim["id"]] = {"": claim_verdict(claim, [dict(c) for c in checks], folder)[0]}
-        for reading in table.get("other", []):
+        for reading in table.get("readings", []):
             news = [under(reading, check) for check in checks]
-            other = [changed(new, old) for new, old in zip(news, checks, strict=True)]
+            other = [new != old for new, old in zip(news, checks, strict=True)]
             said, sizes = claim_verdict(claim, news, folder)
-            ids = {id for check in checks for id in listed(check.get("scenario", []))}
+            ids = {id for check in checks for id in check.get("scenario", [])}
             put = [new for old, new in reading.get("scenarios", {}).items() if old in ids]
             if not all((folder / "reference" / f"{id}.npz").is_file() for id in put):
                 continue

@@ -2,7 +2,6 @@
 
 import fnmatch
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -30,10 +29,8 @@ def test_each_group_that_is_judged_has_its_claims():
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_paper_has_one_main_reading_and_states_how_each_claim_is_judged(name):
-    table = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    assert table["paper"] == name
-    assert set(table["reading"]) == {"main", "others"}
     found = paper(name)
+    assert found.paper == name
     assert found.main.strip()
     ids = [claim.id for claim in found.claims]
     assert len(set(ids)) == len(ids)
@@ -41,8 +38,6 @@ def test_a_paper_has_one_main_reading_and_states_how_each_claim_is_judged(name):
         assert claim.id.startswith(f"{name}/")
         assert claim.yardstick in YARDSTICKS
         assert all(text.strip() for text in (claim.where, claim.says, claim.judged)), claim.id
-    for erratum in found.errata:
-        assert set(erratum) == {"where", "says", "should"}
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)

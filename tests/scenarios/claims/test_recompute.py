@@ -60,35 +60,35 @@ def test_its_quantiles_of_students_distribution(recompute, degrees, quantile):
 # -- Made data ------------------------------------------------------------------------------------
 
 CHECKS = (
-    {"yardstick": "better", "a": "x", "b": ["y", "z"], "at": [0.25, 0.5, 1.0]},
+    {"yardstick": "better", "a": ["x"], "b": ["y", "z"], "at": [0.25, 0.5, 1.0]},
     {"yardstick": "better", "a": ["x", "y"], "b": ["x", "y"], "clearly": True},
-    {"yardstick": "better", "a": "x", "b": "y", "strict": True, "cells": [{"n": 1}]},
-    {"yardstick": "better", "a": "x", "b": "w", "reported": True},
-    {"yardstick": "level", "a": "x", "b": ["y", "z"], "one_sided": True},
-    {"yardstick": "level", "a": "x", "b": "y", "metric": "log10_simple_regret", "factor": 1.2},
-    {"yardstick": "level", "a": "x", "b": "y", "metric": "windows"},
-    {"yardstick": "best", "a": "x", "b": ["x", "y", "z"], "metric": "cumulative_regret"},
-    {"yardstick": "best", "a": "x", "b": ["y", "z"], "metric": "log10_simple_regret"},
+    {"yardstick": "better", "a": ["x"], "b": ["y"], "strict": True, "cells": [{"n": 1}]},
+    {"yardstick": "better", "a": ["x"], "b": ["w"], "reported": True},
+    {"yardstick": "level", "a": ["x"], "b": ["y", "z"], "one_sided": True},
+    {"yardstick": "level", "a": ["x"], "b": ["y"], "metric": "log10_simple_regret", "factor": 1.2},
+    {"yardstick": "level", "a": ["x"], "b": ["y"], "metric": "windows"},
+    {"yardstick": "best", "a": ["x"], "b": ["x", "y", "z"], "metric": "cumulative_regret"},
+    {"yardstick": "best", "a": ["x"], "b": ["y", "z"], "metric": "log10_simple_regret"},
     {"yardstick": "published", "a": ["x"], "value": {"x": 0.8}},
     {"yardstick": "published", "a": ["x", "y"], "value": 0.3},
     {"yardstick": "slope", "a": ["x", "y"], "below": -0.2, "since": 0.25},
-    {"yardstick": "mean", "a": "x", "b": "y", "above": 0.0, "only_limits": True},
+    {"yardstick": "mean", "a": ["x"], "b": ["y"], "above": 0.0, "only_limits": True},
     {"yardstick": "mean", "a": ["x", "y"], "above": 0.9, "below": 1.3},
     {"yardstick": "share", "a": ["x", "y"], "metric": "stuck", "at_most": 0.4},
     {
         "yardstick": "better",
-        "a": "x",
+        "a": ["x"],
         "b": ["y", "z"],
         "parts": "one",
         "rule": {"holds": 0.5, "fails": 0.7},
     },
 )
 COMPUTED = (
-    {"yardstick": "limit", "a": "x *", "at_most": 1.5},
-    {"yardstick": "better", "a": "x *", "b": "y *"},
-    {"yardstick": "best", "a": "y 1", "b": "*"},
-    {"yardstick": "slope", "a": "curve", "x": "T", "above": 0.45},
-    {"yardstick": "share", "a": "none"},
+    {"yardstick": "limit", "a": ["x *"], "at_most": 1.5},
+    {"yardstick": "better", "a": ["x *"], "b": ["y *"]},
+    {"yardstick": "best", "a": ["y 1"], "b": ["*"]},
+    {"yardstick": "slope", "a": ["curve"], "x": "T", "above": 0.45},
+    {"yardstick": "share", "a": ["none"]},
 )
 OTHERS = (
     {"name": "absent", "says": "", "scenarios": {"made/first": "bogunovic2016/matern52"}},
@@ -117,19 +117,19 @@ def section(title, table):
 def write(folder, paper, seed):
     """Claims with random checks, and values that decide some of them."""
     rng = np.random.default_rng(seed)
-    text = f'paper = "{paper}"\n[reading]\nmain = "."\nothers = []\n'
-    text += "".join(section("other", other) for other in OTHERS)
+    text = f'paper = "{paper}"\nmain = "."\nwithout_data = []\n'
+    text += "".join(section("readings", other) for other in OTHERS)
     for i in range(24):
         table = {"id": f"{paper}/{i}", "where": "", "says": "", "judged": "", "yardstick": "x"}
         table |= {"scenarios": []}
         table |= {"rule": {"holds": 0.6, "fails": 0.4}} if i % 6 == 0 else {}
-        text += section("claim", table)
+        text += section("claims", table)
         for index in rng.integers(len(CHECKS) + len(COMPUTED), size=rng.integers(1, 4)):
             check = (*CHECKS, *COMPUTED)[index]
             data = {"scenario": ["made/first", "bogunovic2016/se"][: 1 + (i % 5 == 0)]}
             if check in COMPUTED:
                 data = {"computed": f"{paper}/{'made' if i % 5 else 'absent'}"}
-            text += section("claim.check", check | data)
+            text += section("claims.check", check | data)
     (folder / "claims").mkdir()
     (folder / "claims" / f"{paper}.toml").write_text(text, "utf-8")
     for id in ("made/first", "made/second"):
