@@ -76,11 +76,10 @@ class Conditioned:
         self._held, self._now, self._edits = 0, START, self.data.edits
         self._mask = np.zeros(0, dtype=np.bool_)  # which of the first rows, if `Keep` masks rows
         self.first_round, self.best_reward, self.best_received = math.inf, -math.inf, -math.inf
-        # The calls since the last start from the prior: after how many rows it passed to a time.
-        # The rows before the first time were learned together, later ones as they had arrived.
-        self._passed: list[tuple[int, float]] = [(0, START)]
-        # The rows that were removed since then, each with the number of those calls before.
-        self._removed: list[tuple[int, int]] = []
+        # The calls since the last start from the prior: after how many rows it passed to a time,
+        # and then removed a row, if any. The rows before the first call were learned together,
+        # later ones as they had arrived.
+        self._calls: list[tuple[int, float, int | None]] = [(0, START, None)]
         self.ages = self.model.epsilon > 0.0 or self.posterior.ages
 
     def received(self, rewards: Array) -> Array:
@@ -145,7 +144,8 @@ class Conditioned:
         """
         held, now = self._mask, counting[: self._held]
         gone = np.flatnonzero(held & ~now)
-        if (now & ~held).any() or len(gone) + len(self._removed) > np.count_nonzero(now):
+        before = sum(row is not None for *_, row in self._calls)
+        if (now & ~held).any() or len(gone) + before > np.count_nonzero(now):
             return not (held != now).any()
         return all(self._remove(row) for row in gone.tolist())
 
@@ -156,7 +156,7 @@ class Conditioned:
         if not self.posterior.remove(int(np.flatnonzero(rows == row)[0]) - len(rows)):
             return False
         self._mask[row] = False
-        self._removed.append((len(self._passed), row))
+        self._calls.append((self._held, self._now, row))
         self._hold(np.flatnonzero(self._mask))
         return True
 
@@ -178,7 +178,7 @@ class Conditioned:
                 self._learn_rows(self.first_round, rows)
         if self.ages:
             self._pass(time)
-        self._held, self._passed, self._mask = size, [(size, time)], counting
+        self._held, self._calls, self._mask = size, [(size, time, None)], counting
 
     def _by_age(self, rows: NDArray[np.intp], time: float) -> NDArray[np.intp]:
         """The rows, oldest first, without those that have no effect at a time."""
@@ -237,12 +237,12 @@ class Conditioned:
         if elapsed > 0.0:
             self.posterior.drift(self.model.epsilon, elapsed)
             self._now = time
-            self._passed.append((self._held, time))
+            self._calls.append((self._held, time, None))
 
     def state(self) -> State:
         """What does not follow from the data, as a copy in plain data."""
         own = {"round": self._t, "posterior": self.posterior.state()}
-        return own | {"passed": list(self._passed), "removed": list(self._removed)}
+        return own | {"calls": list(self._calls)}
 
     def restore(self, state: State) -> None:
         """Learn the data again by the calls before a snapshot, for the same last digits.
@@ -252,23 +252,22 @@ class Conditioned:
         self.reset()
         t = self._t = whole(state["round"], "round")
         data, counting = self.data, self._keep.counts(self.data, t)
-        passed = [
-            (whole(size, "rows", 0, data.size), float(time)) for size, time in state["passed"]
+        calls = [
+            (whole(size, "rows", 0, data.size), float(time), row)
+            for size, time, row in state["calls"]
         ]
         if state["posterior"] is not None:
             self._hold(counting)
-            self._held, self._passed, self._mask = data.size, passed, counting
+            self._held, self._calls, self._mask = data.size, calls, counting
             self.posterior.restore(state["posterior"])
             return
-        removed = [
-            (whole(calls, "calls", 1, len(passed)), whole(row, "row", 0, data.size - 1))
-            for calls, row in state["removed"]
-        ]
-        counting[[row for _, row in removed]] = True
-        self._anew(passed[0][1], counting[: passed[0][0]].copy())
-        for calls, (size, time) in enumerate([*passed[1:], (data.size, -math.inf)], 1):
-            for row in [row for when, row in removed if when == calls]:
+        removed = [whole(row, "row", 0, data.size - 1) for *_, row in calls if row is not None]
+        counting[removed] = True
+        self._anew(calls[0][1], counting[: calls[0][0]].copy())
+        for size, time, row in calls[1:]:
+            self._append(counting, size)
+            self._pass(time)
+            if row is not None:
                 self._remove(row)
                 counting[row] = False
-            self._append(counting, size)
-            self._pass(time)  # after the last rows, none passes
+        self._append(counting, data.size)

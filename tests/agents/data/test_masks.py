@@ -116,6 +116,22 @@ def test_the_posterior_is_that_of_the_rows_that_count(domain, settings, m):
     assert min(sizes) < 0.7
 
 
+@pytest.mark.parametrize("settings", [{}, {"epsilon": EPSILON}], ids=["static", "epsilon"])
+def test_rows_that_were_removed_after_they_had_been_learned_one_by_one_are_so_once_restored(
+    settings,
+):
+    agent, other = make(BOX, **settings), make(BOX, **settings)
+    for one in (agent, other):
+        one.keep.observe = lambda seen, before: None
+    for t in range(11):
+        agent.keep.dropped = [3, 6][: max(0, t - 6)]
+        agent.tell([[t / 11]], [np.sin(t)])
+    other.restore(agent.snapshot())
+    assert other.posterior.size == 9
+    points = np.linspace(0.0, 1.0, 5)[:, None]
+    np.testing.assert_array_equal(other.belief(points), agent.belief(points))
+
+
 def test_fits_use_the_rows_that_count():
     agent = make(ARMS, learn={"every": 30, "starts": 1, "first": 10})
     rng = np.random.default_rng(0)
