@@ -15,6 +15,7 @@ from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import ABSENT, OTHERS, current, entries, refusal, row_of
 from gpbandits_env.scenarios.suite.rows import SUFFIX, Row, load, save
+from tools.site.marked import filled
 
 ROOT = Path(__file__).resolve().parent.parent / "scenarios" / "suite" / "archive"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "suite.md"
@@ -53,26 +54,20 @@ def archive(
             _make(problem, entries()[label], folder, verify)
     _explain(suites.problems(suite), folder)
     if root == ROOT:
-        text = described(suite, PAGE.read_text("utf-8"))
-        write_text(PAGE, text, "text")
+        write_text(PAGE, filled(PAGE.read_text("utf-8"), tables(suite)), "text")
 
 
-def described(suite: str, page: str) -> str:
-    """The page about a suite with its present problems and tags."""
+def tables(suite: str) -> dict[str, str]:
+    """The tables of the page about a suite: its problems and tags."""
     problems = [
         [f"`{id.partition('/')[2]}`", p.title, str(p.horizon), str(p.trials), ", ".join(p.tags)]
         for id, p in suites.problems(suite).items()
     ]
     tags = [[tag, what] for tag, what in suites.tags(suite).items()]
-    tables = {
+    return {
         "problems": markdown(["problem", "what it is", "rounds", "trials", "tags"], problems),
         "tags": markdown(["tag", "the problems"], tags),
     }
-    for name, table in tables.items():
-        start = f"<!-- {name} -->"
-        before, _, rest = page.partition(start)
-        page = f"{before}{start}\n\n{table}\n\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
-    return page
 
 
 def _make(problem: Scenario, entry: AgentEntry, folder: Path, verify: bool) -> None:

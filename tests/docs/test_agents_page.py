@@ -27,7 +27,8 @@ def agent_pages(root, monkeypatch):
 
 def test_each_row_that_stands_there_is_of_an_agent_as_it_is(root, agent_pages):
     text = (root / "docs" / "agents.md").read_text("utf-8")
-    rows = agent_pages.TABLE.search(text)[0].strip().splitlines()
+    marked = text.partition("<!-- agents -->")[2].partition("<!-- end -->")[0]
+    rows = marked.strip().splitlines()
     assert len(rows) > 30
     assert set(rows) <= set(agent_pages.table().splitlines()), (
         "run: python tools/site/agent_pages.py"
@@ -70,7 +71,7 @@ def test_a_new_agent_is_one_file_and_one_line(root, agent_pages, reader, monkeyp
     monkeypatch.syspath_prepend(folder)
     exec(add)
     row = "| `timid` | The action of the largest lower confidence bound. | none | `beta` (1.0) |"
-    assert row in agent_pages.with_table((root / "docs" / "agents.md").read_text("utf-8"))
+    assert row in agent_pages.table()
     assert "| `beta` | `1.0` | as of `LCB`. |" in agent_pages.pages()["agents/timid.md"]
     law = "test_agent_laws.py::test_the_seed_decides_everything_also_in_two_threads"
     run = ["-p", "no:cacheprovider", str(root / "tests" / "laws" / law), "-k", "timid"]

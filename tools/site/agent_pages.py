@@ -12,6 +12,7 @@ from pathlib import Path
 
 import agent_pictures
 from docstrings import in_cell, meanings, plain, prose
+from marked import filled
 from scenario_pages import made
 
 from gpbandits_env import agents
@@ -21,7 +22,6 @@ from gpbandits_env.agents.registry import OVERRIDES, agent_class
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.reporting.tables import markdown
 
-TABLE = re.compile(r"(?<=<!-- agents -->\n\n).*?(?=\n*<!-- end -->)", re.DOTALL)
 PAPER = re.compile(r"^Paper: (.*?)(?=\n[A-Z]\w+:|\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -36,12 +36,6 @@ def table(linked: bool = False) -> str:
         shown = f"[`{name}`](agents/{name}.md)" if linked else f"`{name}`"
         rows.append([shown, *_row(agent_class(name))])
     return markdown(["name", "what it is", "source", "settings (defaults)"], rows)
-
-
-def with_table(text: str, linked: bool = False) -> str:
-    """The page docs/agents.md with the present table."""
-    assert TABLE.search(text), "docs/agents.md has a place for the table"
-    return TABLE.sub(lambda _: table(linked), text)
 
 
 def pages() -> dict[str, str]:
@@ -126,4 +120,4 @@ def _settings(name: str) -> str:
 
 if __name__ == "__main__":
     page = Path(__file__).parents[2] / "docs" / "agents.md"
-    page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
+    page.write_text(filled(page.read_text("utf-8"), {"agents": table()}), encoding="utf-8")

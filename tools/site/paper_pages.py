@@ -8,6 +8,7 @@ from collections import Counter
 from math import isfinite, log10
 
 import scenario_pages
+from marked import filled
 from scenario_pages import ROOT, concerned, group_of, literal, made, verdicts
 
 from gpbandits_env.display import counted
@@ -19,7 +20,6 @@ from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECI
 from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.results import evidence
 
-TABLE = re.compile(r"(?<=<!-- claims -->\n\n).*?(?=\n*<!-- end -->)", re.DOTALL)
 HEAD = ["claims", "hold", "in part", "do not hold", "cannot be judged", "robust"]
 # Of an undecided claim the undecided parts are shown first, and of any other those that fail.
 FIRST = {VERDICTS[3]: (UNDECIDED, PART, FAILS, HOLDS)}
@@ -60,10 +60,10 @@ def other_rules() -> list[list[str | int]]:
     return lines
 
 
-def with_table(text: str) -> str:
-    """The README with the present counts of the five papers."""
+def table() -> str:
+    """The table of the README: the present counts of the five papers."""
     rows = [[f"[{g}](docs/papers/{g}.md)", *counts(g)] for g in registry.PAPERS]
-    return TABLE.sub(lambda _: markdown(["paper", *HEAD], rows, right=range(1, 7)), text)
+    return markdown(["paper", *HEAD], rows, right=range(1, 7))
 
 
 def overview() -> str:
@@ -223,4 +223,4 @@ made.globals |= {"plotted": plotted, "changes": changes, "not_run": not_run, "MA
 
 if __name__ == "__main__":
     readme = ROOT / "README.md"
-    readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    readme.write_text(filled(readme.read_text("utf-8"), {"claims": table()}), encoding="utf-8")

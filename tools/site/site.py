@@ -15,6 +15,7 @@ import environment_pages
 import formulas
 import kept_numbers
 import leaderboard_page
+import marked
 import notebook_pages
 import page_pictures
 import paper_pages
@@ -115,7 +116,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if uri in PAPERS:
             return paper_pages.page(PAPERS[uri], markdown)
         return markdown.replace(paper_pages.MARKER, MARKED[uri]())
-    return agent_pages.with_table(markdown, linked=True) if uri == "agents.md" else markdown
+    table = {"agents": agent_pages.table(linked=True)} if uri == "agents.md" else {}
+    return marked.filled(markdown, table)
 
 
 def _weight(uri: str) -> float:

@@ -14,7 +14,8 @@ from gpbandits_env.scenarios.suite.archive import (
     refusal,
     row_of,
 )
-from tools.archive import PAGE, described
+from tools.archive import PAGE, tables
+from tools.site.marked import filled
 
 MOST_BYTES = 1_500_000
 
@@ -53,7 +54,7 @@ def test_an_absent_agent_is_refused_for_the_stated_reason():
 
 def test_the_page_describes_the_problems_as_they_are():
     page = PAGE.read_text("utf-8")
-    assert described("core-v1", page) == page
+    assert filled(page, tables("core-v1")) == page
 
 
 def test_the_archive_is_small():
