@@ -47,8 +47,6 @@ class GPArguments(Arguments):
         high: the upper ends of the grid, likewise.
         noise_var: the variance of the noise on a reward, at least 0.
         batch_size: the number of actions m in a round.
-        sampler: how functions are drawn: "auto", or a name of `sampler_for` or `box_sampler_for`.
-        features: the number of random features in a box, if the sampler uses them.
     """
 
     kernel: Settings | Kernel | None = None
@@ -59,8 +57,6 @@ class GPArguments(Arguments):
     high: ArrayLike | None = None
     noise_var: float = 0.025
     batch_size: int = 1
-    sampler: str = "auto"
-    features: int = 1024
     default_grid: ClassVar[int | tuple[int, ...]] = (50, 50)
 
     def covariance(self) -> Kernel:
@@ -94,9 +90,8 @@ class GPArguments(Arguments):
         problem = Problem(
             domain, kernel, self.noise_var, self.batch_size, epsilon=epsilon, temporal=temporal
         )
-        whole(self.features, "features")
         kernel.check_points(domain.span)
-        draws = gp_on(domain, kernel, self.sampler, self.features)
+        draws = gp_on(domain, kernel)
         if isinstance(draws, GPOnBox):
             _ = draws.maximum  # raises an error if a search of the box would be too long
         process = draws if drift is None else DriftProcess(draws, drift)
@@ -259,11 +254,7 @@ class ContextualArguments(GPArguments):
         )
         pairs = problem.joint.domain
         kernel.check_points(pairs.span)
-        whole(self.features, "features")
-        process = ContextProcess(
-            *(domain, Contexts(contexts, self._rows(contexts)), kernel),
-            *(drift, self.sampler, self.features),
-        )
+        process = ContextProcess(domain, Contexts(contexts, self._rows(contexts)), kernel, drift)
         return Bandit(problem, process, self.noise_var)
 
     def _rows(self, contexts: Arms | Box) -> ArrayLike | None:

@@ -63,7 +63,6 @@ def test_plain_arguments_and_objects_mean_the_same(plain, objects):
         ({"grid": 5, "noise_var": -1}, InvalidInput, "noise_var must be finite, at least 0"),
         ({"grid": 5, "noise_var": "much"}, InvalidInput, "noise_var must be a number"),
         ({"grid": 5, "batch_size": 1.5}, InvalidInput, "batch_size must be a whole number"),
-        ({"grid": 5, "sampler": "kroneker"}, UnknownName, "did you mean 'kronecker'"),
         ({"grid": 5, "render_mode": "film"}, UnknownName, "render mode"),
         ({"grid": 5, "kernal": {}}, UnknownName, "did you mean 'kernel'"),
     ],

@@ -12,7 +12,7 @@ from gpbandits_env import agents
 from gpbandits_env.seeding import child
 
 WORLD = {"id": "gpbandits/StaticGP-v0", "grid": [12], "batch_size": 2, "max_episode_steps": 5}
-BOX = {**WORLD, "grid": None, "box": [[0.0], [1.0]], "features": 64}
+BOX = {**WORLD, "grid": None, "box": [[0.0], [1.0]]}
 QUICK = {"search": {"candidates": 16, "starts": 1, "evaluations": 20}}
 
 

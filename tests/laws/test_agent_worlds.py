@@ -14,7 +14,7 @@ from gpbandits_env.seeding import child
 # drift and of a known maximum in both.
 READINGS = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist()
 WORLDS = {
-    "gpbandits/StaticGP-v0": [{"grid": [6, 5]}, {"box": [[0.0], [1.0]], "features": 64}],
+    "gpbandits/StaticGP-v0": [{"grid": [6, 5]}, {"box": [[0.0], [1.0]]}],
     "gpbandits/MarkovGP-v0": [{"grid": [6, 5]}],
     "gpbandits/Drifting-v0": [{"grid": [6]}, {"function": "ackley", "dim": 3}],
     "gpbandits/Table-v0": [{"readings": READINGS}],

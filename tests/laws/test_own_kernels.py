@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -12,8 +13,14 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel, Linear, Stationary, check_kernel, kernel_from_dict
 from gpbandits_env.gp.posterior import BoxPosterior
-from gpbandits_env.gp.samplers import box_sampler_for, sampler_for
+from gpbandits_env.gp.samplers import (
+    circulant_sampler,
+    dense_factor,
+    kronecker_factor,
+    low_rank_factor,
+)
 from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.functions import GPOnBox
 
 
 @dataclass(frozen=True)
@@ -197,16 +204,20 @@ def test_grids_use_what_it_says(name, kind):
     # Half a period: beyond, a periodic covariance fits no torus that is not its own.
     shape = (12, 1) if name == "rational quadratic" else (6, 5)
     grid, kernel = Arms.grid(shape, high=0.2), KERNELS[name]
-    why_not = ""
     if kind == "kronecker" and not kernel.axis_kernels(2):
-        why_not = "needs a kernel that is a product"
-    elif kind == "circulant" and not kernel.is_stationary:
-        why_not = "needs a stationary kernel"
-    if why_not:
-        with pytest.raises(InvalidInput, match=why_not):
-            sampler_for(grid, kernel, kind)
+        with pytest.raises(InvalidInput, match="needs arms on a product grid"):
+            kronecker_factor(grid, kernel)
         return
-    sampler = sampler_for(grid, kernel, kind)
+    make = {
+        "dense": dense_factor,
+        "lowrank": partial(low_rank_factor, max_rank=grid.size),
+        "kronecker": kronecker_factor,
+        "circulant": circulant_sampler,
+    }
+    sampler = make[kind](grid, kernel)
+    if sampler is None:
+        assert (kind, kernel.is_stationary) == ("circulant", False)
+        return
     phi = sampler(np.eye(sampler.rank)).T
     gap = np.abs(phi @ phi.T - kernel(grid.coordinates)).max()
     assert gap <= sampler.error + 1e-13 <= 1e-11
@@ -219,7 +230,7 @@ def test_without_its_spectral_sampler_a_box_says_what_to_implement():
 
     box = Box([0.0, 0.0], [1.0, 1.0])
     with pytest.raises(InvalidInput, match=r"implement its method spectral_scales"):
-        box_sampler_for(box, Plain(0.3), rng=np.random.default_rng(0))
+        GPOnBox(box, Plain(0.3))
     assert BoxPosterior(box, Plain(0.3), 0.1).moments(np.zeros((1, 2)))[1] == 1.0
 
 

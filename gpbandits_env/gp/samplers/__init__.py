@@ -3,7 +3,6 @@
 from gpbandits_env.gp.samplers.box import FourierFeatures as FourierFeatures
 from gpbandits_env.gp.samplers.box import ProductFeatures as ProductFeatures
 from gpbandits_env.gp.samplers.box import joined_features as joined_features
-from gpbandits_env.gp.samplers.choose import box_sampler_for as box_sampler_for
 from gpbandits_env.gp.samplers.choose import exact_features as exact_features
 from gpbandits_env.gp.samplers.choose import factor_for as factor_for
 from gpbandits_env.gp.samplers.choose import sampler_for as sampler_for
@@ -12,6 +11,7 @@ from gpbandits_env.gp.samplers.circulant import circulant_sampler as circulant_s
 from gpbandits_env.gp.samplers.factors import DenseFactor as DenseFactor
 from gpbandits_env.gp.samplers.factors import KroneckerFactor as KroneckerFactor
 from gpbandits_env.gp.samplers.factors import LowRankFactor as LowRankFactor
+from gpbandits_env.gp.samplers.factors import dense_factor as dense_factor
 from gpbandits_env.gp.samplers.factors import kronecker_factor as kronecker_factor
 from gpbandits_env.gp.samplers.factors import low_rank_factor as low_rank_factor
 from gpbandits_env.gp.samplers.sampler import BoxSampler as BoxSampler

@@ -22,7 +22,8 @@ LINE, FINER = 400, 4
 TOLERANCE = 1e-13
 # The largest rank of an axis: at rank 100 there are only four points per pivot.
 MOST_RANK = 100
-MOST_FEATURES = 20000
+# Each evaluation of a point reads all features.
+MOST_FEATURES = 4096
 # Relative to the variance: an axis with a larger error between the points is refused.
 ACCURATE = 1e-11
 # Features smaller than this, relative to the largest, do not count as waves of an axis.
@@ -115,25 +116,25 @@ class ProductFeatures(BoxSampler):
 
     Raises:
         InvalidInput: the kernel is not a product over axes, is too rough for the box, or needs more
-            than ``most_features`` features.
+            than 4096 features.
     """
 
-    def __init__(self, box: Box, kernel: Kernel, most_features: int = MOST_FEATURES) -> None:
+    def __init__(self, box: Box, kernel: Kernel) -> None:
         kernels = kernel.axis_kernels(box.dim)
         if kernels is None:
             raise InvalidInput(
                 f"the kernel {kernel.type_name!r} is not a product over axes in {box.dim} "
-                "dimensions, unlike the squared exponential; use 'fourier'"
+                "dimensions, unlike the squared exponential"
             )
         axes: list[_Axis] = []
         self.rank = 1
         for own, low, high in zip(kernels, box.low.tolist(), box.high.tolist(), strict=True):
             axes.append(_Axis(own, low, high))
             self.rank *= axes[-1].rank
-            if self.rank > most_features:
+            if self.rank > MOST_FEATURES:
                 raise InvalidInput(
-                    f"the kernel {kernel.type_name!r} needs more than {most_features} exact "
-                    f"features on {box.dim} axes; use 'fourier'"
+                    f"the kernel {kernel.type_name!r} needs more than {MOST_FEATURES} exact "
+                    f"features on {box.dim} axes"
                 )
         self.axes = tuple(axes)
         self.fastest = np.array([axis.fastest for axis in axes])
@@ -226,7 +227,7 @@ class _Axis:
         if why:
             raise InvalidInput(
                 f"the kernel {kernel.type_name!r} is too rough for exact features on "
-                f"[{low:g}, {high:g}]: {why}; use 'fourier'"
+                f"[{low:g}, {high:g}]: {why}"
             )
 
     def features(self, x: Array) -> Array:

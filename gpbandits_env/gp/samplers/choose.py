@@ -5,13 +5,11 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import TypeVar
 
-import numpy as np
-
 from gpbandits_env.arrays import positive, whole
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.samplers.box import FourierFeatures, ProductFeatures
+from gpbandits_env.gp.samplers.box import ProductFeatures
 from gpbandits_env.gp.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
 from gpbandits_env.gp.samplers.factors import (
     LowRankFactor,
@@ -22,20 +20,18 @@ from gpbandits_env.gp.samplers.factors import (
 from gpbandits_env.gp.samplers.sampler import BoxSampler, Factor, Sampler
 from gpbandits_env.gp.threads import one_blas_thread
 
-KINDS = ("auto", "dense", "lowrank", "kronecker", "circulant")
-BOX_KINDS = ("auto", "fourier", "product")
-# A full factor of 3000 arms is 72 MB and takes half a second.
-MOST_DENSE = 3000
+# A full factor of 3000 arms is 72 MB and takes half a second; one of 10,000 takes 1.6 GB.
+MOST_DENSE = 10_000
 # From this size an FFT can beat a product with the full factor. Measured: 14 ns per point of the
 # torus, including its normal variate, against 0.14 ns times n^2.
 CIRCULANT_FROM = 800
 ARMS_SQUARED_A_POINT = 100
+# With more arms than this, any torus is preferred to a full factor.
+CIRCULANT_ABOVE = 3000
 # A low-rank factor is tried up to this rank and this many numbers (128 MB).
 LARGEST_RANK, LARGEST_FACTOR = 400, 1 << 24
 # Where an FFT is possible, a factor with a larger rank than this is slower.
 LARGEST_RANK_WITH_FFT = 256
-# Each evaluation of a point reads all features.
-MOST_PRODUCT_FEATURES = 4096
 
 S = TypeVar("S", bound=Sampler | None)
 
@@ -79,33 +75,20 @@ class SamplerCache:
 _CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)
 
 
-def sampler_for(arms: Arms, kernel: Kernel, kind: str = "auto") -> Sampler:
+def sampler_for(arms: Arms, kernel: Kernel) -> Sampler:
     """The cheapest sampler of GP draws on arms that is exact to 1e-12 of the largest variance.
 
-    "auto" takes the first possible kind: a Kronecker product (a product kernel on a grid of two or
+    It is the first that is possible of: a Kronecker product (a product kernel on a grid of two or
     more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT circulant embedding
     (a stationary kernel on an even grid of 800 arms or more, if its torus is cheaper than a full
-    factor), or a full factor (up to 3000 arms). Each process caches the last 256 MB of samplers, so
-    that trials share them.
-
-    The kind is "auto", "dense", "lowrank", "kronecker" or "circulant".
+    factor), and a full factor (up to 10,000 arms). Each process caches the last 256 MB of samplers,
+    so that trials share them.
 
     Raises:
-        UnknownName: there is no such kind.
-        InvalidInput: the kind does not fit the kernel or the arms, or no kind does.
+        InvalidInput: the kernel does not accept the arms, or there are too many for a full factor.
     """
-    one_of(kind, KINDS, "sampler")
     kernel.check_points(arms.coordinates)
-    make: dict[str, Callable[[], Sampler | None]] = {
-        "auto": lambda: _cheapest(arms, kernel),
-        "kronecker": lambda: kronecker_factor(arms, kernel),
-        "lowrank": lambda: low_rank_factor(arms, kernel, arms.size),
-        "circulant": lambda: circulant_sampler(arms, kernel),
-        "dense": lambda: dense_factor(arms, kernel),
-    }
-    sampler = _CACHE.get((kind, arms, kernel), make[kind])
-    assert sampler is not None  # no rank exceeds the number of arms
-    return sampler
+    return _CACHE.get((arms, kernel), lambda: _cheapest(arms, kernel))
 
 
 def factor_for(
@@ -121,37 +104,10 @@ def factor_for(
     return _CACHE.get(key, lambda: _factor(arms, kernel, max_rank, tolerance))
 
 
-def box_sampler_for(
-    box: Box,
-    kernel: Kernel,
-    kind: str = "auto",
-    features: int = 1024,
-    rng: np.random.Generator | None = None,
-) -> BoxSampler:
-    """GP draws on a box: exact product features if they are few, else random Fourier features.
-
-    The kind is "auto" (product features if there are at most 4096), "product" or "fourier". Fourier
-    features need a kernel with a known spectral density, their number, and ``rng`` to draw them.
-
-    Raises:
-        UnknownName: there is no such kind.
-        InvalidInput: the kernel does not allow the kind, or a generator is needed.
-    """
-    one_of(kind, BOX_KINDS, "sampler on a box")
-    kernel.check_points(box.low[None, :])
-    if kind == "product":
-        return ProductFeatures(box, kernel)
-    if kind == "auto" and (exact := exact_features(box, kernel)) is not None:
-        return exact
-    if rng is None:
-        raise InvalidInput("random Fourier features need a generator: pass rng, a numpy Generator")
-    return FourierFeatures(kernel, box.dim, features, rng)
-
-
 def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
     """Features that reproduce the kernel to 1e-12, or None if too many would be needed."""
     try:
-        return ProductFeatures(box, kernel, MOST_PRODUCT_FEATURES)
+        return ProductFeatures(box, kernel)
     except InvalidInput:
         return None
 
@@ -165,20 +121,17 @@ def _cheapest(arms: Arms, kernel: Kernel) -> Sampler:
     low = low_rank_factor(arms, kernel, most)
     if low is not None:
         return low
-    small = arms.size <= MOST_DENSE
     if embeds:
-        most_points = arms.size**2 // ARMS_SQUARED_A_POINT if small else MOST_POINTS
-        try:
-            return circulant_sampler(arms, kernel, most_points)
-        except InvalidInput:
-            if not small:
-                raise
-    if not small:
+        cheaper = arms.size <= CIRCULANT_ABOVE
+        most_points = arms.size**2 // ARMS_SQUARED_A_POINT if cheaper else MOST_POINTS
+        embedded = circulant_sampler(arms, kernel, most_points)
+        if embedded is not None:
+            return embedded
+    if arms.size > MOST_DENSE:
         raise InvalidInput(
             f"{arms.size} arms are too many to factorize the kernel {kernel.type_name!r} in full "
-            f"(more than {MOST_DENSE}); use an evenly spaced grid and a stationary kernel, or "
-            "fewer arms; in an environment also sampler='dense', if you have "
-            f"{16e-9 * arms.size**2:.2g} GB of memory"
+            f"(more than {MOST_DENSE}): use fewer arms, or an evenly spaced grid and a stationary "
+            "kernel whose lengthscale is short beside the grid"
         )
     return dense_factor(arms, kernel)
 

@@ -11,7 +11,6 @@ from scipy.special import betainc
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.linalg import EPS
 from gpbandits_env.gp.samplers.sampler import Sampler, held
@@ -65,7 +64,7 @@ def can_embed(arms: Arms, kernel: Kernel) -> bool:
 
 def circulant_sampler(
     arms: Arms, kernel: Kernel, most_points: int = MOST_POINTS
-) -> CirculantSampler:
+) -> CirculantSampler | None:
     """The circulant embedding in the smallest torus that is exact to 1e-12 of the variance.
 
     Only the covariance at the lags of the grid matters. At all other lags it may take any value
@@ -79,27 +78,18 @@ def circulant_sampler(
     Returns:
         The sampler. Its error is a bound with three terms: the sum of the omitted negative
         eigenvalues over the number of all eigenvalues, the change that summed images make at the
-        lags of the grid, and rounding, which is large on a small grid far from the origin.
+        lags of the grid, and rounding, which is large on a small grid far from the origin. None if
+        the kernel is not stationary and even in each coordinate, the arms are not an even grid, or
+        the kernel is correlated too far beyond the grid.
 
-    Raises:
-        InvalidInput: the kernel is not stationary and even, the arms are not an even grid, or the
-            kernel is correlated too far beyond the grid.
     Source: Dietrich and Newsam (1997); bending lags resembles the cut-off embedding of Stein
         (2002).
     """
-    if not kernel.is_stationary:
-        raise InvalidInput(
-            f"the sampler 'circulant' needs a stationary kernel, and {kernel.type_name!r} is not "
-            "stationary; use 'lowrank' or 'dense'"
-        )
     if not can_embed(arms, kernel) or arms.axes is None:
-        what = "an unevenly spaced grid" if arms.axes else f"{arms.size} points without a grid"
-        raise InvalidInput(
-            "the sampler 'circulant' needs arms on an evenly spaced grid (Arms.grid), and these "
-            f"are {what}; use 'lowrank' or 'dense'"
-        )
+        return None
     grid = _Grid(kernel, arms.axes)
-    grid.check_even()
+    if not grid.mirrored:
+        return None
     variance = float(kernel.diagonal(np.zeros((1, arms.dim)))[0])
     enough = TOLERANCE * variance
     sizes = tuple(_fast(2 * (n - 1)) for n in grid.shape)
@@ -112,11 +102,7 @@ def circulant_sampler(
                 error += grid.rounding() + 32.0 * EPS * variance
                 return CirculantSampler(grid.shape, np.maximum(eigenvalues, 0.0), error)
         sizes = grid.larger(sizes)
-    raise InvalidInput(
-        f"the kernel {kernel.type_name!r} is correlated too far beyond this grid: no torus of at "
-        f"most {most_points} points has its covariance to within {TOLERANCE:g} of the variance; "
-        "use 'lowrank' or 'dense'"
-    )
+    return None
 
 
 class _Grid:
@@ -146,15 +132,12 @@ class _Grid:
         moved = [lags if i == axis else c for i, c in enumerate(self.corner)]
         return float(np.abs(self.covariance(moved) - self.plain).max())
 
-    def check_even(self) -> None:
-        """Refuse a kernel that depends on the sign of a lag, as kernels with rotated axes do."""
-        for i in range(1, len(self.shape)):
-            if self._changed(i, -self.corner[i]) > MIRRORED * np.abs(self.plain).max():
-                raise InvalidInput(
-                    f"the sampler 'circulant' needs a kernel that is even in each coordinate, but "
-                    f"{self.kernel.type_name!r} changes with the sign of coordinate {i}; use "
-                    "'lowrank' or 'dense'"
-                )
+    @property
+    def mirrored(self) -> bool:
+        """Whether the kernel is even in each coordinate, unlike kernels with rotated axes."""
+        limit = MIRRORED * np.abs(self.plain).max()
+        later = range(1, len(self.shape))
+        return all(self._changed(i, -self.corner[i]) <= limit for i in later)
 
     def rounding(self) -> float:
         """The largest error of a covariance that the rounding of grid points causes."""

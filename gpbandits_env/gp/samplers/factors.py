@@ -222,18 +222,11 @@ def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> Kr
     Raises:
         InvalidInput: the arms are not a grid, or the kernel is not a product over axes.
     """
-    if arms.axes is None:
-        raise InvalidInput(
-            "the sampler 'kronecker' needs arms on a product grid (Arms.grid), and these are "
-            f"{arms.size} points without a grid; use 'lowrank' or 'dense'"
-        )
     kernels = kernel.axis_kernels(arms.dim)
-    if kernels is None:
-        even = "'circulant' (if the grid is even) or " if kernel.is_stationary else ""
+    if arms.axes is None or kernels is None:
         raise InvalidInput(
-            "the sampler 'kronecker' needs a kernel that is a product of one factor per axis, as "
-            f"the squared exponential is, and {kernel.type_name!r} is not in {arms.dim} "
-            f"dimensions; use {even}'dense'"
+            "a Kronecker factor needs arms on a product grid (Arms.grid), and a kernel that is a "
+            "product of one factor per axis, as the squared exponential is"
         )
     parts: list[MatrixFactor] = []
     for axis, own in zip(arms.axes, kernels, strict=True):

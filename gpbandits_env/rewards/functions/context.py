@@ -105,8 +105,6 @@ class ContextProcess(RewardProcess):
         contexts: the contexts.
         kernel: the covariance of points (action, context).
         drift: how f changes between rounds; None if it does not.
-        sampler: "auto", or the name of a sampler for the pairs.
-        features: the number of random features, if they are used.
     Raises:
         InvalidInput: the actions are a box in which draws vary too fast (see `BoxMaximum`).
     """
@@ -117,13 +115,10 @@ class ContextProcess(RewardProcess):
         contexts: Contexts,
         kernel: Kernel,
         drift: Drift | None = None,
-        sampler: str = "auto",
-        features: int = 1024,
     ) -> None:
         self.domain: Arms | Box = actions
         self.contexts, self.drift = contexts, drift
-        pairs = joined(actions, contexts.domain)
-        self.draws = gp_on(pairs, kernel, sampler, features)
+        self.draws = gp_on(joined(actions, contexts.domain), kernel)
         if isinstance(self.draws, GPOnBox) and isinstance(actions, Box):
             fixed = FixedContext(self.draws.sampler, contexts.domain.span[0])
             BoxMaximum(fixed, actions).check()

@@ -10,7 +10,13 @@ from gpbandits_env.arrays import Array, Points, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.model import terms
-from gpbandits_env.gp.samplers import BoxSampler, box_sampler_for, joined_features, sampler_for
+from gpbandits_env.gp.samplers import (
+    BoxSampler,
+    FourierFeatures,
+    exact_features,
+    joined_features,
+    sampler_for,
+)
 from gpbandits_env.rewards.drift import Drift, Path, TemporalDrift
 from gpbandits_env.rewards.functions.function import ArmFunction, Function
 from gpbandits_env.rewards.functions.maximum import BoxMaximum
@@ -22,6 +28,8 @@ from gpbandits_env.seeding import stream
 NEVER_BEYOND = 40.0
 # Gymnasium requires finite bounds on observations; no reward of a user's drift is beyond this.
 ANYTHING = 1e100
+# The number of random features of a draw in a box.
+FEATURES = 1024
 
 
 class _GPDraws(StaticProcess):
@@ -40,13 +48,12 @@ class GPOnArms(_GPDraws):
     Args:
         arms: the n arms.
         kernel: the covariance k.
-        sampler: "auto", "dense", "lowrank", "kronecker" or "circulant".
     """
 
-    def __init__(self, arms: Arms, kernel: Kernel, sampler: str = "auto") -> None:
+    def __init__(self, arms: Arms, kernel: Kernel) -> None:
         self.domain: Arms = arms
         self.kernel = kernel
-        self.sampler = sampler_for(arms, kernel, sampler)
+        self.sampler = sampler_for(arms, kernel)
 
     def draw(self, rng: np.random.Generator) -> ArmFunction:
         """A function on the arms. Cost: one call of the sampler."""
@@ -107,18 +114,17 @@ class GPOnBox(_GPDraws):
     Args:
         box: the domain.
         kernel: the covariance k.
-        sampler: "auto", one of the box samplers' names, or a sampler.
-        features: the number of random features, if they are used.
+        sampler: other features than these, of the same kernel.
     """
 
-    def __init__(
-        self, box: Box, kernel: Kernel, sampler: str | BoxSampler = "auto", features: int = 1024
-    ) -> None:
+    def __init__(self, box: Box, kernel: Kernel, sampler: BoxSampler | None = None) -> None:
         self.domain: Box = box
-        self.kernel, self._features = kernel, features
-        if isinstance(sampler, str):
+        self.kernel = kernel
+        if sampler is None:
+            kernel.check_points(box.span)
             rng = stream("gpbandits_env", "features of a box")
-            sampler = box_sampler_for(box, kernel, sampler, features=features, rng=rng)
+            exact = exact_features(box, kernel)
+            sampler = exact or FourierFeatures(kernel, box.dim, FEATURES, rng)
         self.sampler: BoxSampler = sampler
 
     @cached_property
@@ -153,7 +159,7 @@ class GPOnBox(_GPDraws):
             InvalidInput: as `maximum`.
         """
         box, parts = self.domain, self.kernel.parts
-        terms = [GPOnBox(box, term, features=self._features) for term in parts]
+        terms = [GPOnBox(box, term) for term in parts]
         joined = GPOnBox(box, self.kernel, joined_features([term.sampler for term in terms]))
         _ = joined.maximum
         return joined, terms
@@ -202,10 +208,6 @@ class DriftProcess(RewardProcess):
         return self.draws.bounds() if self.drift.keeps_marginal else (-ANYTHING, ANYTHING)
 
 
-def gp_on(
-    domain: Arms | Box, kernel: Kernel, sampler: str = "auto", features: int = 1024
-) -> GPOnArms | GPOnBox:
-    """Draws of GP(0, kernel) on arms or in a box, where the sampler may use random features."""
-    if isinstance(domain, Arms):
-        return GPOnArms(domain, kernel, sampler)
-    return GPOnBox(domain, kernel, sampler, features)
+def gp_on(domain: Arms | Box, kernel: Kernel) -> GPOnArms | GPOnBox:
+    """Draws of GP(0, kernel) on arms or in a box."""
+    return GPOnArms(domain, kernel) if isinstance(domain, Arms) else GPOnBox(domain, kernel)

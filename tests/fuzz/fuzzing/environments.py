@@ -16,8 +16,8 @@ TABLE = (np.random.default_rng(0).normal(size=(12, 4)) + np.arange(4)).tolist()
 SMALL: dict[str, tuple[dict[str, Any], ...]] = {
     "gpbandits/StaticGP-v0": (
         {"grid": [4, 3], "low": 0.0, "high": [1.0, 2.0], "noise_var": 0.1, "batch_size": 2},
-        {"arms": [[0.0], [0.3], [1.0]], "sampler": "auto"},
-        {"box": [[0.0], [1.0]], "features": 8, "batch_size": 2},
+        {"arms": [[0.0], [0.3], [1.0]]},
+        {"box": [[0.0], [1.0]], "batch_size": 2},
     ),
     "gpbandits/MarkovGP-v0": ({"grid": [4, 3], "epsilon": 0.1, "noise_var": 0.1},),
     "gpbandits/Drifting-v0": (
@@ -27,7 +27,7 @@ SMALL: dict[str, tuple[dict[str, Any], ...]] = {
     "gpbandits/Contextual-v0": (
         {"grid": [4], "contexts": 3, "sequence": [0, 2, 1], "epsilon": 0.1},
         {"grid": [4], "contexts": {"clock": 4}, "kernel": KERNELS[0]},
-        {"grid": [4], "contexts": {"box": [[0.0], [1.0]]}, "features": 8},
+        {"grid": [4], "contexts": {"box": [[0.0], [1.0]]}},
     ),
     "gpbandits/Table-v0": (
         {"readings": TABLE, "train_fraction": 0.5, "minimise": True, "model_noise_var": 0.1},

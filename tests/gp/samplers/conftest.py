@@ -16,7 +16,21 @@ from gpbandits_env.gp.kernels import (
     Matern52,
     SquaredExponential,
 )
-from gpbandits_env.gp.samplers import sampler_for
+from gpbandits_env.gp.samplers import (
+    circulant_sampler,
+    dense_factor,
+    kronecker_factor,
+    low_rank_factor,
+    sampler_for,
+)
+
+MAKE = {
+    "dense": dense_factor,
+    "lowrank": lambda arms, kernel: low_rank_factor(arms, kernel, arms.size),
+    "kronecker": kronecker_factor,
+    "circulant": circulant_sampler,
+    "auto": sampler_for,
+}
 
 GRID = Arms.grid((7, 5), low=(0.0, -1.0), high=(1.0, 1.0))
 LINE = Arms.grid(40)
@@ -77,7 +91,7 @@ class Case:
 
     @property
     def sampler(self):
-        return sampler_for(self.arms, self.kernel, self.kind)
+        return MAKE[self.kind](self.arms, self.kernel)
 
     @property
     def covariance(self):

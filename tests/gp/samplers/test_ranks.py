@@ -75,12 +75,12 @@ def test_covariances_that_are_indefinite_by_rounding_state_what_that_costs():
     assert 5e-11 < gap <= factor.error
 
 
-def test_full_rank_is_none_for_a_learner_and_refused_to_a_user():
+def test_full_rank_is_none_for_a_learner():
     assert factor_for(SQUARE, Matern52(0.2), 512) is None
     few = Arms.grid(30)
     rough = Matern52(0.01)
     assert low_rank_factor(few, rough, 29) is None
-    assert sampler_for(few, rough, "lowrank").rank == 30
+    assert low_rank_factor(few, rough, 30).rank == 30
 
 
 FLAT_THEN_GONE = [SquaredExponential(ell) for ell in (0.02, 0.03, 0.05, 0.1, 0.3, 1.0)]

@@ -24,7 +24,7 @@ EXAMPLES = {
     "gpbandits/StaticGP-v0": [
         {"grid": [6, 5], "batch_size": 3},
         {"arms": [[0.0], [0.3], [1.0]], "kernel": {"type": "matern32", "lengthscale": 0.4}},
-        {"box": [[0.0], [1.0]], "batch_size": 2, "features": 64},
+        {"box": [[0.0], [1.0]], "batch_size": 2},
     ],
     "gpbandits/Table-v0": [
         {"readings": TABLE, "batch_size": 2},
@@ -46,11 +46,10 @@ EXAMPLES = {
     "gpbandits/Contextual-v0": [
         {"grid": [5], "contexts": 3, "batch_size": 2},
         {"grid": [6], "contexts": {"clock": 4}, "epsilon": 0.1},
-        {"grid": [4], "contexts": {"box": [[0.0], [1.0]]}, "features": 64},
+        {"grid": [4], "contexts": {"box": [[0.0], [1.0]]}},
         {
             "box": [[0.0], [1.0]],
             "contexts": [2],
-            "features": 64,
             "sequence": [0, 1, 1],
             "kernel": SMOOTH,
         },

@@ -7,6 +7,7 @@ from scipy.stats import qmc
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
+from gpbandits_env.gp.samplers import FourierFeatures, ProductFeatures, exact_features
 from gpbandits_env.rewards.functions import (
     ArmFunction,
     FunctionBatch,
@@ -27,7 +28,9 @@ BOXES = {
 def on_box(request):
     dim, kernel = BOXES[request.param]
     # Not the unit box: a mistake in scaling would show.
-    return GPOnBox(Box(np.full(dim, -1.0), np.linspace(0.0, 0.5, dim)), kernel, features=256)
+    box = Box(np.full(dim, -1.0), np.linspace(0.0, 0.5, dim))
+    few = FourierFeatures(kernel, dim, 256, np.random.default_rng(0))
+    return GPOnBox(box, kernel, exact_features(box, kernel) or few)
 
 
 @pytest.fixture(scope="module")
@@ -128,3 +131,16 @@ def test_a_batch_knows_its_functions_and_gathers_tables(on_box, drawn):
         again[0] = functions[1]
         assert np.array_equal(again.gathered(x)[0], functions[1](x[0]))
         assert np.array_equal(batch.gathered(x), values)
+
+
+@pytest.mark.parametrize(
+    ("dim", "kernel", "chosen"),
+    [
+        (1, SquaredExponential(0.2), ProductFeatures),
+        (2, SquaredExponential(0.2), ProductFeatures),
+        (3, SquaredExponential(0.15), FourierFeatures),
+        (2, Matern52(0.2), FourierFeatures),
+    ],
+)
+def test_boxes_get_exact_features_where_they_are_few(dim, kernel, chosen):
+    assert type(GPOnBox(Box(np.zeros(dim), np.ones(dim)), kernel).sampler) is chosen
