@@ -77,9 +77,6 @@ class Sum(_Combination):
     def diagonal(self, x: Array) -> Array:
         return _total([term.diagonal(x) for term in self.terms])
 
-    def gradient(self, x: Array, z: Array) -> Array:
-        return _total([term.gradient(x, z) for term in self.terms])
-
     def diagonal_gradient(self, x: Array) -> Array:
         return _total([term.diagonal_gradient(x) for term in self.terms])
 
@@ -114,11 +111,6 @@ class Product(_Combination):
 
     def diagonal(self, x: Array) -> Array:
         return _product([factor.diagonal(x) for factor in self.factors])
-
-    def gradient(self, x: Array, z: Array) -> Array:
-        others = _others([factor(x, z) for factor in self.factors])
-        parts = zip(self.factors, others, strict=True)
-        return _total([rest[:, :, None] * factor.gradient(x, z) for factor, rest in parts])
 
     def diagonal_gradient(self, x: Array) -> Array:
         others = _others([factor.diagonal(x) for factor in self.factors])
@@ -227,11 +219,6 @@ class OnCoordinates(Kernel):
 
     def diagonal(self, x: Array) -> Array:
         return self.kernel.diagonal(self._own(x))
-
-    def gradient(self, x: Array, z: Array) -> Array:
-        full = np.zeros((len(x), *z.shape))
-        full[:, :, self.coordinates] = self.kernel.gradient(self._own(x), self._own(z))
-        return full
 
     def diagonal_gradient(self, x: Array) -> Array:
         full = np.zeros(x.shape)

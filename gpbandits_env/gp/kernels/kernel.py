@@ -60,15 +60,21 @@ class Kernel(Parametric):
     def gradient(self, x: Array, z: Array) -> Array:
         """The gradient d k(x_i, z_j) / d x_i, (n, m, d); finite everywhere.
 
-        Where k has no derivative (at distance 0 if it has a kink there), it is 0 by convention.
+        Where k has no derivative (at distance 0 if it has a kink there), it is 0 by convention. It
+        follows from `columns`; a kernel without columns of its own implements it.
 
         Raises:
             InvalidInput: the kernel has no gradient.
         """
-        raise InvalidInput(
-            f"the kernel {self.type_name!r} has no gradient, which a box needs: use arms, or "
-            "implement its method gradient(x, z)"
-        )
+        if type(self).columns is Kernel.columns:
+            raise InvalidInput(
+                f"the kernel {self.type_name!r} has no gradient, which a box needs: use arms, or "
+                "implement its method gradient(x, z)"
+            )
+        out = np.empty((len(x), *z.shape))
+        for j, one in enumerate(z):
+            out[:, j] = self.columns(one[None], one).pull(x)[1](np.ones((len(x), 1)))
+        return out
 
     def diagonal_gradient(self, x: Array) -> Array:
         """The gradient d k(x_i, x_i) / d x_i, (n, d); 0 for a stationary kernel."""

@@ -120,9 +120,6 @@ class Linear(Kernel):
     def diagonal(self, x: Array) -> Array:
         return np.asarray(self.variance * np.einsum("ij,ij->i", x, x))
 
-    def gradient(self, x: Array, z: Array) -> Array:
-        return np.tile(self.variance * z, (len(x), 1, 1))
-
     def diagonal_gradient(self, x: Array) -> Array:
         return 2.0 * self.variance * x
 

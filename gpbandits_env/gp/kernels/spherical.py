@@ -75,11 +75,6 @@ class SphericalLinear(Kernel):
     def diagonal(self, x: Array) -> Array:
         return np.full(len(x), self.variance)
 
-    def gradient(self, x: Array, z: Array) -> Array:
-        pulled = self.columns(z, z).pull(x)[1]
-        each = np.array([pulled(row) for row in np.eye(len(z))]).reshape(len(z), *x.shape)
-        return each.swapaxes(0, 1).copy()
-
     def diagonal_gradient(self, x: Array) -> Array:
         return np.zeros(x.shape)
 
