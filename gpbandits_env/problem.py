@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, share, whole
+from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Domain, joined
 from gpbandits_env.errors import InvalidInput, one_of, shown
-from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
-from gpbandits_env.gp.temporal import TemporalKernel, temporal_from_dict
+from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.temporal import TemporalKernel
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +43,8 @@ class Problem(Displayed):
             divide both by its square; without it they read both as for rewards of variance 1.
         history: (T, n) the rewards of all n arms in the T rounds before the first one, if known.
     Raises:
-        InvalidInput: no domain or kernel, a number out of range, or a prior mean of another shape.
+        InvalidInput: no domain or kernel, a number out of range, a prior mean of another shape, or
+            both epsilon and a temporal kernel.
     """
 
     domain: Domain
@@ -63,32 +65,30 @@ class Problem(Displayed):
         for name, given in (("domain", self.domain), ("contexts", self.contexts or self.domain)):
             if not isinstance(given, Domain):
                 raise InvalidInput(f"{name} must be Arms or a Box, got {shown(given)}")
-        object.__setattr__(self, "kernel", kernel_from_dict(self.kernel))
-        object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))
+        self._check_model()
         whole(self.batch_size, "batch_size")
         for name, least in (("horizon", 1), ("max_delay", 0)):
             if getattr(self, name) is not None:
                 whole(getattr(self, name), name, least)
-        self._check_time()
         if self.max_norm is not None:
             positive(self.max_norm, "max_norm", zero=True)
         if self.reward_sd is not None:
             positive(self.reward_sd, "reward_sd")
-        object.__setattr__(self, "prior_mean", _mean_on(self.domain, self.prior_mean))
-
-    def _check_time(self) -> None:
-        """Check how the function changes, and what is known of earlier rounds."""
-        if self.epsilon is not None:
-            share(self.epsilon, "epsilon")
-        if self.temporal is not None:
-            if self.epsilon is not None:
-                raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
-            object.__setattr__(self, "temporal", temporal_from_dict(self.temporal))
         if self.history is not None:
             rows = finite_array(self.history, "history", ndim=2)
             if not self.domain.finite or rows.shape[1] != self.domain.size:
                 raise InvalidInput(f"history must have one column per arm, got shape {rows.shape}")
             object.__setattr__(self, "history", frozen(rows.copy()))
+
+    def _check_model(self) -> None:
+        """Check and convert what a `Model` has."""
+        epsilon = 0.0 if self.epsilon is None else self.epsilon
+        model = Model(self.kernel, self.noise_var, self.prior_mean, epsilon, self.temporal)
+        for name in ("kernel", "noise_var", "prior_mean", "temporal"):
+            object.__setattr__(self, name, getattr(model, name))
+        mean = np.shape(self.prior_mean)
+        if mean and not (self.domain.finite and mean == (self.domain.size,)):
+            raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean}")
 
     def _facts(self) -> Plain:
         facts = {f.name: getattr(self, f.name) for f in fields(self) if f.compare}
@@ -134,13 +134,3 @@ class Problem(Displayed):
         for key in changes:
             one_of(key, known, "field of a problem")
         return replace(self, **changes)
-
-
-def _mean_on(domain: Domain, prior_mean: float | Array) -> float | Array:
-    """A checked prior mean."""
-    mean = finite_array(prior_mean, "prior_mean")
-    if not mean.ndim:
-        return float(mean)
-    if not domain.finite or mean.shape != (domain.size,):
-        raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean.shape}")
-    return frozen(mean.copy())

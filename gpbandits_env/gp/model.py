@@ -35,7 +35,7 @@ class Model:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", kernel_from_dict(self.kernel))
-        positive(self.noise_var, "noise_var", zero=True)
+        object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))
         share(self.epsilon, "epsilon")
         if self.temporal is not None:
             if self.epsilon:
