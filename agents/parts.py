@@ -10,7 +10,7 @@ import numpy as np
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, acquisition_for
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.rule import BatchRule
-from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of, keep_from
+from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.embeddings.action_map import (
     ActionMap,
@@ -20,7 +20,7 @@ from gpbandits_env.agents.embeddings.action_map import (
 )
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
 from gpbandits_env.arrays import Plain, Settings, share
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior, posterior_for, posterior_kind
 from gpbandits_env.gp.temporal import TemporalKernel
@@ -68,8 +68,7 @@ class Parts:
             "period": 24.0}, ... Rounds are one unit of time apart. A Markov kernel is epsilon.
         discount: if given, in (0, 1]: an observation of age j counts like one with the noise
             variance s^2 / discount^j (see `WGPUCB`). In a box it needs candidates, by default 1024.
-        keep: which data count, by default all: {"type": "window", "rounds": 50}, {"type":
-            "restart", "every": 50}, or what makes a `Keep` of your own.
+        keep: if given, what makes a `Keep` of your own, which says what data count.
         reset_every: if given, all data are discarded after each block of this many rounds.
         window: if given, only the data of this many last rounds are used.
         compress: if given, the posterior uses only informative observations: a number, the epsilon
@@ -98,7 +97,7 @@ class Parts:
     epsilon: float | None = None
     temporal: TemporalKernel | Settings | partial[Any] | None = None
     discount: float | None = None
-    keep: Callable[..., Keep] | Settings | None = None
+    keep: Callable[..., Keep] | None = None
     reset_every: int | None = None
     window: int | None = None
     compress: Settings | float | None = None
@@ -160,8 +159,13 @@ class Parts:
         named = self._stated(*FORGETTING)
         learns = isinstance(self.learn, Learning) and self.learn.drifts
         if self.keep is not None:
-            made = keep_from(self.keep)
-            taken = () if learns or not made.ages else AGEING
+            made = self.keep() if callable(self.keep) else None
+            if not isinstance(made, Keep):
+                raise InvalidInput(
+                    f"keep must make a Keep, got {shown(self.keep)}: give a class derived from it, "
+                    "or window or reset_every"
+                )
+            taken = () if learns or not made.masks else AGEING
             if not set(named) <= set(taken):
                 refused = [name for name in FORGETTING if name not in taken]
                 raise InvalidInput(

@@ -1,13 +1,11 @@
 """Which of an agent's data count: all, those of the last rounds, or those of a mask.
 
 How data age that count is said by the model (`epsilon`, `temporal`). Every agent with a posterior
-has the settings `epsilon`, `temporal` and `discount` for this, and `keep` for what counts, of which
-`reset_every` and `window` are shorthands.
+has the settings `epsilon`, `temporal` and `discount` for this, and `reset_every`, `window` and
+`keep` for what counts.
 """
 
 import math
-from collections.abc import Callable, Mapping
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.part import Part
 from gpbandits_env.arrays import Settings, positive, whole
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, temporal_from_dict
 
 
@@ -30,14 +28,13 @@ class Keep(Part):
         stages: the number of stages that have ended, each of which starts with the given model.
         start: the first round that counts, which a part of the agent may move.
         forgets: whether data of the present stage may stop counting.
-        masks: whether rounds alone do not say what counts.
-        ages: whether the data that count may also age, by ``epsilon`` or ``temporal``.
+        masks: whether rounds alone do not say what counts; the data that count may then also age,
+            by ``epsilon`` or ``temporal``.
     """
 
     REMEMBERS: ClassVar[tuple[str, ...]] = ("stage", "stages", "start")
     forgets = False
     masks: ClassVar[bool] = False
-    ages: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.begin()
@@ -120,7 +117,6 @@ class Masked(Keep):
     REMEMBERS = (*Keep.REMEMBERS, "dropped")
     forgets = True
     masks = True
-    ages = True
 
     def begin(self) -> None:
         super().begin()
@@ -130,30 +126,6 @@ class Masked(Keep):
         counting = super().usable(data)
         counting[np.array(self.dropped, dtype=np.intp)] = False
         return counting
-
-
-# The rules that a dict names by its "type".
-KEEPS: dict[str, type[Keep]] = {"all": Keep, "window": Window, "restart": Restart}
-
-
-def keep_from(spec: Callable[[], Keep] | Settings) -> Keep:
-    """A rule from a dict of a type and its arguments, or from what makes one.
-
-    Raises:
-        InvalidInput: it makes no `Keep`, or an argument is wrong.
-        UnknownName: there is no such type.
-    """
-    make = spec
-    if isinstance(spec, Mapping):
-        kind = KEEPS[one_of(spec.get("type"), KEEPS, "type of keep")]
-        make = partial(kind, **{name: value for name, value in spec.items() if name != "type"})
-    try:
-        made = make()  # type: ignore[operator]
-    except TypeError as error:
-        raise InvalidInput(f"keep={shown(spec)}: {error}") from None
-    if not isinstance(made, Keep):
-        raise InvalidInput(f"keep must make a Keep, or be a dict with a type, got {shown(spec)}")
-    return made
 
 
 def drift_of(

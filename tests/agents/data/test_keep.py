@@ -10,7 +10,7 @@ from gpbandits_env import agents
 from gpbandits_env.agents.algorithms.et_gp_ucb import EventTrigger
 from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52
 from gpbandits_env.problem import Problem
 
@@ -42,7 +42,7 @@ def test_the_first_round_that_counts_also_after_a_stage_and_once_restored(make, 
     assert vars(keep) == vars(make())
 
 
-def test_keep_is_a_setting_of_which_window_and_reset_every_are_shorthands():
+def test_keep_is_a_setting_beside_window_and_reset_every():
     problem = Problem(Arms.grid(9), Matern52(0.3), 0.1)
 
     def play(**settings):
@@ -52,20 +52,14 @@ def test_keep_is_a_setting_of_which_window_and_reset_every_are_shorthands():
         return agent.belief()
 
     for keep, short in (
-        ({"type": "window", "rounds": 3}, {"window": 3}),
+        (partial(Window, rounds=3), {"window": 3}),
         (partial(Restart, every=4), {"reset_every": 4}),
-        ({"type": "all"}, {}),
+        (Keep, {}),
     ):
         np.testing.assert_array_equal(play(keep=keep), play(**short))
-    for wrong, match in (
-        ({"type": "windw"}, "did you mean"),
-        ({"type": "window"}, "rounds"),
-        ({"type": "window", "rounds": 0}, "window"),
-        (list, "must make a Keep"),
-        (3, "keep=3"),
-    ):
-        with pytest.raises((InvalidInput, UnknownName), match=match):
+    for wrong in (list, 3, "window", {"type": "window", "rounds": 3}):
+        with pytest.raises(InvalidInput, match="must make a Keep, got"):
             play(keep=wrong)
     for name in ("et-gp-ucb", "bma-gp-ucb"):
         with pytest.raises(InvalidInput, match="has a keep of its own"):
-            agents.make(name, problem, keep={"type": "all"})
+            agents.make(name, problem, keep=Keep)
