@@ -46,7 +46,7 @@ LONGEST = 100  # characters of a file name, which contains the settings
 )
 @click.option(
     "--address",
-    help="Address of a running Dask or Ray cluster; by default one is started on this machine.",
+    help="Address of a running cluster: tcp://HOST:8786 (Dask), auto or HOST:6379 (Ray).",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
 @options.out(help="Results file; an existing one is resumed.")

@@ -71,6 +71,10 @@ def list_problems(name: str) -> None:
 @click.option(
     "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
 )
+@click.option(
+    "--address",
+    help="Address of a running cluster: tcp://HOST:8786 (Dask), auto or HOST:6379 (Ray).",
+)
 @options.out(
     help="Folder of the results, which are resumed; by default results/SUITE-LABEL, and for a part "
     "of the problems or trials results/SUITE-LABEL-part."
@@ -88,6 +92,7 @@ def run(
     label: str | None,
     problems: tuple[str, ...],
     engine: str,
+    address: str | None,
     out: Path | None,
     seeds: int | None,
     **given: Any,
@@ -104,7 +109,7 @@ def run(
     """
     look_for_modules()
     entry = AgentEntry(label or label_of(agent), agent, parse_settings(settings))
-    given |= {"problems": problems or None, "engine": Engine(engine)}
+    given |= {"problems": problems or None, "engine": Engine(engine, address)}
     last = public = run_suite(name, entry, folder=out, **given)
     _conclude(public)
     words = ["gpbandits", "suite", "run", name, "--agent", agent]

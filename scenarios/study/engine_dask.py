@@ -1,11 +1,8 @@
 """Tasks on a Dask cluster, submitted to its scheduler."""
 
 import logging
-import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
-from multiprocessing import resource_tracker
 from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import Any
@@ -16,16 +13,8 @@ from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.arrays import Plain
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.study.pool import (
-    Pool,
-    Results,
-    WorkerDied,
-    check_reachable,
-    run_timed,
-    start_quietly,
-)
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
-from gpbandits_env.scenarios.study.worker import begin
 
 PATIENCE = "30s"
 # Seconds without a result after which we check that the cluster has workers.
@@ -39,41 +28,8 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def opened(jobs: int, address: str | None) -> Iterator[Pool]:
-    """The cluster of a scheduler or, without an address, a new one of ``jobs`` processes.
-
-    Tasks that are still running at the end are cancelled.
-    """
-    with _cluster(jobs) if address is None else _joined(address) as client:
-        yield DaskCluster(client)
-
-
-@contextmanager
-def _cluster(jobs: int) -> Iterator[Any]:
-    start_quietly(resource_tracker)
-    cluster: Any = distributed.LocalCluster
-    made = cluster(
-        n_workers=jobs,
-        threads_per_worker=1,
-        # There is no dashboard, but a scheduler serves its health by HTTP: avoid port 8787.
-        dashboard_address=None,
-        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-        # Otherwise every task that Ctrl-C cancels and every death that we report logs a line.
-        silence_logs=logging.CRITICAL,
-    )
-    try:
-        with _joined(made.scheduler_address) as client:
-            client.register_worker_callbacks(partial(begin, os.getpid()))
-            client.cluster = made  # our own cluster, in which we can start workers
-            yield client
-    finally:
-        # Dask cannot end a worker that it is just starting again; it ends with this process.
-        with suppress(AssertionError):
-            made.close()
-
-
-@contextmanager
-def _joined(address: str) -> Iterator[Any]:
+def opened(jobs: int, address: str) -> Iterator[Pool]:
+    """The cluster of a scheduler. Tasks that are still running at the end are cancelled."""
     made: Any = distributed.Client
     try:
         # A failed client stays alive for a minute, so check the address before making one.
@@ -83,7 +39,7 @@ def _joined(address: str) -> Iterator[Any]:
     except (OSError, ValueError) as error:
         raise InvalidInput(f"no Dask scheduler answers at {address!r}: {error}") from None
     try:
-        yield client
+        yield DaskCluster(client)
     finally:
         # The scheduler drops the tasks of a client that disconnects; it may be gone itself.
         with silence_logging_cmgr(logging.CRITICAL), suppress(Exception):
@@ -118,7 +74,9 @@ class DaskCluster(Pool):
             try:
                 return [self._done.get(timeout=WATCH)]
             except Empty:
-                warned = self._look(warned)
+                if not self._client.scheduler_info()["workers"] and not warned:
+                    _log.warning("the Dask scheduler has no workers; waiting until some connect")
+                    warned = True
 
     def result(self, handle: str) -> tuple[Results, float]:
         future = self._futures.pop(handle)
@@ -128,19 +86,6 @@ class DaskCluster(Pool):
             raise WorkerDied(str(error)) from error
         finally:
             future.release()
-
-    def _look(self, warned: bool) -> bool:
-        """Warn once if the cluster has no workers; return whether the warning was given."""
-        idle = not self._client.scheduler_info()["workers"]
-        if idle and self._client.cluster is not None:
-            # A nanny gives up if its worker dies while it is being started.
-            lost = len(self._client.cluster.worker_spec)
-            self._client.cluster.scale(0)
-            self._client.cluster.scale(lost)
-        elif idle and not warned:
-            _log.warning("the Dask scheduler has no workers; waiting until some connect")
-            return True
-        return warned
 
 
 def _work(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:

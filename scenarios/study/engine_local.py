@@ -6,6 +6,7 @@ continue.
 
 import os
 import signal
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import Pipe
@@ -19,11 +20,13 @@ from joblib.externals.loky.backend.utils import kill_process_tree
 from joblib.externals.loky.cloudpickle_wrapper import dumps
 
 from gpbandits_env.scenarios.study import worker
-from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed, start_quietly
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 # How often a task is restarted whose worker died.
 REVIVALS = 3
+# The warning of joblib's tracker when it finds something to clean up.
+SAYING = "ignore:resource_tracker:UserWarning"
 # BLAS then starts no threads that it may not use.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
 
@@ -95,7 +98,7 @@ class Processes(Pool):
 
     def _started(self) -> Any:
         with _signals_blocked():
-            start_quietly(resource_tracker)
+            _start_tracker()
             ours, theirs = Pipe()
             known = {"driver": os.getpid(), "connection": theirs}
             process = LokyProcess(
@@ -128,3 +131,15 @@ def _signals_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_tracker() -> None:
+    """Start joblib's tracker without its warnings.
+
+    It prints them after its driver was killed, into whatever the terminal shows next.
+    """
+    sys.warnoptions.append(SAYING)  # a new interpreter gets it on its command line
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove(SAYING)

@@ -21,12 +21,12 @@ class Engine:
 
     Args:
         name: "local" (processes of this machine), "dask" or "ray".
-        address: that of a running cluster's scheduler, e.g. "tcp://host:8786" for Dask, "auto" or
-            "host:6379" for Ray, from one of its machines ("ray://host:10001", from elsewhere,
-            needs Ray's own extra ``ray[client]`` here); None starts a cluster of this machine.
+        address: that of a running cluster's scheduler, e.g. "tcp://host:8786" for Dask, "auto" (the
+            default) or "host:6379" for Ray, from one of its machines ("ray://host:10001", from
+            elsewhere, needs Ray's own extra ``ray[client]`` here).
     Raises:
         UnknownName: there is no such engine.
-        InvalidInput: the local engine got an address, or the address is empty.
+        InvalidInput: the local engine got an address, Dask got none, or the address is empty.
         MissingExtra: the engine's package is not installed.
     """
 
@@ -42,11 +42,17 @@ class Engine:
             )
         if self.address is not None and not self.address.strip():
             raise InvalidInput(
-                f"the address of a cluster is empty (got {self.address!r}); leave it out to "
-                "start a cluster on this machine"
+                f"the address of a cluster is empty (got {self.address!r}); it is like "
+                "tcp://host:8786 for Dask and host:6379 for Ray"
             )
         if self.name in CLUSTERS:
             optional(CLUSTERS[self.name], self.name)
+        if self.name == "dask" and self.address is None:
+            raise InvalidInput(
+                "Dask needs the address of a scheduler, --address tcp://HOST:8786; start one with "
+                "'dask scheduler', and 'dask worker tcp://HOST:8786 --nworkers -1 --nthreads 1' on "
+                "each machine"
+            )
 
 
 LOCAL = Engine()
@@ -61,8 +67,7 @@ def opened(jobs: int, engine: Engine = LOCAL) -> AbstractContextManager[Pool]:
     """The workers of an engine, which end with the block.
 
     Args:
-        jobs: the number of worker processes; 1 runs in this process. A cluster with an address has
-            its own number of workers.
+        jobs: the number of worker processes; 1 runs in this process. A cluster has its own number.
         engine: where they run.
     Raises:
         InvalidInput: no cluster answers at the address.

@@ -7,7 +7,6 @@ starts, otherwise the interface of the cluster.
 """
 
 import socket
-import sys
 from collections import Counter, deque
 from collections.abc import Collection, Generator, Iterable, Sequence
 from time import perf_counter
@@ -24,8 +23,6 @@ Results: TypeAlias = list[TrialRecord | TrialFailure]
 # task takes milliseconds too.
 PORTION, MOST = 0.1, 100
 PATIENCE = 10.0  # seconds for a connection to be accepted
-# The warning of a tracker that finds something to clean up.
-SAYING = "ignore:resource_tracker:UserWarning"
 
 
 class WorkerDied(Exception):
@@ -155,15 +152,3 @@ def check_reachable(address: str) -> None:
     found = urlsplit(address if "://" in address else f"//{address}")
     if found.hostname and found.port:
         socket.create_connection((found.hostname, found.port), PATIENCE).close()
-
-
-def start_quietly(tracker: Any) -> None:
-    """Start the tracker of a module ``resource_tracker`` without the warnings that it prints.
-
-    It prints them after its driver was killed, into whatever the terminal shows next.
-    """
-    sys.warnoptions.append(SAYING)  # a new interpreter gets it on its command line
-    try:
-        tracker.ensure_running()
-    finally:
-        sys.warnoptions.remove(SAYING)

@@ -1,6 +1,6 @@
 """Ten small studies as users write them. As a script: run them and print the digests of the files.
 
-python ten_studies.py ENGINE JOBS FOLDER [NAME ...]
+python ten_studies.py ENGINE=ADDRESS JOBS FOLDER [NAME ...]
 """
 
 import json
@@ -68,8 +68,10 @@ def digest(name, engine, jobs, folder):
         horizon=horizon,
         trials=3,
     )
-    path = Path(folder) / f"{name} {engine} {jobs}.sqlite"
-    outcome = run_study(scenario, path, jobs=jobs, engine=Engine(engine), progress=False)
+    path = Path(folder) / f"{name} {jobs}.sqlite"
+    kind, _, address = engine.partition("=")
+    where = Engine(kind, address or None)
+    outcome = run_study(scenario, path, jobs=jobs, engine=where, progress=False)
     assert outcome.done == outcome.total, outcome.failures
     with Store.open(path) as store:
         return store.digest()

@@ -4,7 +4,6 @@ import logging
 import multiprocessing
 import os
 import signal
-import socket
 import threading
 import time
 from contextlib import closing, contextmanager, suppress
@@ -25,8 +24,7 @@ dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distribute
 def dask_forks(monkeypatch):
     """Workers of Dask are forked from a process that has imported everything.
 
-    By default Dask starts interpreters, as it does in the clusters that the library makes; each
-    takes a second.
+    By default Dask starts interpreters; each takes a second.
     """
     if "forkserver" in multiprocessing.get_all_start_methods():  # not on Windows
         worker = dask.config.config["distributed"]["worker"]
@@ -62,30 +60,11 @@ def kill_workers(cluster):
             os.kill(pid, signal.SIGKILL)
 
 
-def test_on_dask_killed_workers_do_no_harm(check_kills, dask_forks, monkeypatch):
+def test_on_dask_killed_workers_do_no_harm(check_kills, dask_cluster, monkeypatch):
     # Dask restarts it twice: a trial may lose its own worker, and that of another one.
     monkeypatch.setitem(dask.config.config["distributed"]["scheduler"], "allowed-failures", 2)
-    monkeypatch.setattr("gpbandits_env.scenarios.study.engine_dask.WATCH", 0.5)
-    monkeypatch.setattr(
-        "gpbandits_env.scenarios.study.engine_dask.begin", abs
-    )  # it would miss its parent in a fork
-    check_kills(Engine("dask"), 1)
-
-
-def test_on_dask_a_cluster_that_cannot_end_a_starting_worker_does_no_harm(
-    odd, dask_forks, monkeypatch
-):
-    close = distributed.LocalCluster.close
-
-    def fails(cluster, *given, **more):
-        close(cluster, *given, **more)
-        raise AssertionError("can only join a started process")
-
-    monkeypatch.setattr(distributed.LocalCluster, "close", fails)
-    monkeypatch.setattr("gpbandits_env.scenarios.study.engine_dask.begin", abs)
-    tasks = plan(odd("Slow", quick_first=True).cells(), 1, 0)
-    with engines.opened(1, Engine("dask")) as pool, closing(results(tasks[:1], pool)) as stream:
-        assert len(next(stream)) == 1
+    with dask_cluster(1) as cluster:
+        check_kills(Engine("dask", cluster.scheduler_address), 1)
 
 
 def test_on_dask_results_come_as_they_are_done(odd, dask_cluster):
@@ -131,16 +110,16 @@ def test_a_dask_cluster_without_workers_is_told(odd, dask_cluster, caplog, monke
 
     monkeypatch.setattr(engine_dask, "WATCH", 0.05)
     scenario = odd(trials=4, horizon=50)
-    look, looks = engine_dask.DaskCluster._look, []
+    info, looks = distributed.Client.scheduler_info, []
     with dask_cluster(0, threads=4) as cluster, caplog.at_level(logging.WARNING):
 
-        def looking(*told):
+        def looking(client, *told, **more):
             looks.append(told)
             if len(looks) == 3:
                 cluster.scale(1)
-            return look(*told)
+            return info(client, *told, **more)
 
-        monkeypatch.setattr(engine_dask.DaskCluster, "_look", looking)
+        monkeypatch.setattr(distributed.Client, "scheduler_info", looking)
         engine = Engine("dask", cluster.scheduler_address)
         with (
             engines.opened(4, engine) as pool,
@@ -152,15 +131,3 @@ def test_a_dask_cluster_without_workers_is_told(odd, dask_cluster, caplog, monke
     for record in found:
         alone = run_trial(scenario, "quick", record.key.trial).rounds
         assert all(np.array_equal(record.rounds[name], alone[name]) for name in alone)
-
-
-def test_a_dask_cluster_of_this_machine_leaves_the_dashboards_port_alone(odd):
-    """A warning would be an error here. Its worker is started as in a user's program."""
-    task = plan(odd().cells(), 1, 0)[0]
-    with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        with suppress(OSError):  # somebody has it: so much the better
-            taken.bind(("127.0.0.1", 8787))
-        taken.listen()
-        with engines.opened(1, Engine("dask")) as pool, closing(results([task], pool)) as stream:
-            assert [record.key for record in next(stream)] == [task.key]

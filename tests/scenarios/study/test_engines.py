@@ -47,41 +47,31 @@ def test_the_numbers_do_not_depend_on_blas_threads(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("name", ["local", "dask", "ray"])
-def test_ten_studies_have_the_same_numbers_everywhere(name, tmp_path):
+def test_ten_studies_have_the_same_numbers_everywhere(name, started, tmp_path, monkeypatch):
     """About three minutes: with one and two jobs, and with and without a limit on threads."""
-    pytest.importorskip({"dask": "distributed", "local": "joblib"}.get(name, name))
     limit, found = {"OPENBLAS_NUM_THREADS": "1"}, []
     alone = digests("local", 1, tmp_path, **limit)
+    for variable in [k for k in os.environ if k.endswith("_NUM_THREADS")]:
+        monkeypatch.delenv(variable)
     for jobs, environ in [(1, {}), (2, {}), (2, limit)]:
         folder = tmp_path / str(len(found))
-        found.append(digests(name, jobs, folder, **environ))
+        with monkeypatch.context() as patch:
+            for variable, value in environ.items():
+                patch.setenv(variable, value)  # that of the workers of a cluster too
+            with started(name, jobs) as engine:
+                where = f"{name}={engine.address or ''}"
+                found.append(digests(where, jobs, folder, **environ))
     assert found == [alone] * 3
 
 
-def test_on_ray_killed_workers_do_no_harm(check_kills, monkeypatch):
+def test_on_ray_killed_workers_do_no_harm(check_kills, started, monkeypatch):
     ray = pytest.importorskip("ray")
     from gpbandits_env.scenarios.study import engine_ray
 
     monkeypatch.setattr(engine_ray, "RETRIES", min(engine_ray.RETRIES, 1))
-    check_kills(Engine("ray"), 2)
+    with started("ray", 2) as engine:
+        check_kills(engine, 2)
     assert not ray.is_initialized()
-
-
-@pytest.mark.slow
-def test_a_ray_cluster_of_this_machine_listens_to_it_alone():
-    pytest.importorskip("ray")
-    import psutil
-
-    with engines.opened(1, Engine("ray")):
-        time.sleep(5.0)  # its agents come later
-        found = [
-            connection.laddr.ip
-            for process in [psutil.Process(), *psutil.Process().children(recursive=True)]
-            for connection in process.net_connections("inet")
-            if connection.status == psutil.CONN_LISTEN
-        ]
-    assert found
-    assert {address.removeprefix("::ffff:") for address in found} <= {"127.0.0.1", "::1"}
 
 
 @pytest.fixture
@@ -110,31 +100,32 @@ def test_a_process_that_was_killed_while_idle_is_replaced(used):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "dask", "ray"])
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
-    name, held, tmp_path, as_in_a_terminal
+    name, started, held, tmp_path, as_in_a_terminal
 ):
     """About a minute each: the command line, interrupted as a terminal does it."""
-    pytest.importorskip({"dask": "distributed", "local": "psutil"}.get(name, name))
     path, whole = tmp_path / "stopped.sqlite", tmp_path / "whole.sqlite"
     command = [
         *(sys.executable, "-m", "gpbandits_env.scenarios.cli"),
         *("run", "srinivas2010/se-1d", "--trials", "4", "--horizon", "1500", "--jobs", "2"),
     ]
     subprocess.run([*command, "--out", str(whole)], check=True, capture_output=True, timeout=100)
-    resumed = [*command, "--out", str(path), "--engine", name]
-    with subprocess.Popen(
-        resumed, stderr=subprocess.PIPE, text=True, **as_in_a_terminal
-    ) as process:
-        while held(path) < 4:
-            assert process.poll() is None
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)  # workers of this machine get it too
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "the same command resumes from there" in said
-    assert "Traceback" not in said
-    assert 4 <= held(path) < 20
-    again = subprocess.run(resumed, check=True, capture_output=True, text=True, timeout=200)
-    assert "20/20" in again.stderr  # progress
+    with started(name, 2) as engine:
+        resumed = [*command, "--out", str(path), "--engine", name]
+        resumed += ["--address", engine.address] if engine.address else []
+        with subprocess.Popen(
+            resumed, stderr=subprocess.PIPE, text=True, **as_in_a_terminal
+        ) as process:
+            while held(path) < 4:
+                assert process.poll() is None
+                time.sleep(0.05)
+            os.killpg(process.pid, signal.SIGINT)  # workers of this machine get it too
+            _, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "the same command resumes from there" in said
+        assert "Traceback" not in said
+        assert 4 <= held(path) < 20
+        again = subprocess.run(resumed, check=True, capture_output=True, text=True, timeout=200)
+        assert "20/20" in again.stderr  # progress
     assert numbers(path) == numbers(whole)
 
 
@@ -144,6 +135,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
         (("daks",), UnknownName),
         (("local", "tcp://x:1"), InvalidInput),
         (("dask", ""), InvalidInput),
+        (("dask",), InvalidInput),
         (("ray", " "), InvalidInput),
     ],
 )

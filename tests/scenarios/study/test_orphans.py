@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "getsid"), reason="needs session
 DRIVER = """
 import sys
 from gpbandits_env.scenarios import AgentEntry, Scenario
-from gpbandits_env.scenarios.study import Engine, run_study
+from gpbandits_env.scenarios.study import run_study
 
 if __name__ == "__main__":
     scenario = Scenario(
@@ -23,7 +23,7 @@ if __name__ == "__main__":
         env_kwargs={"grid": [60], "noise_var": 0.1},
         agents=(AgentEntry("random", "random"),), horizon=int(sys.argv[2]), trials=200,
     )
-    run_study(scenario, sys.argv[1], jobs=2, engine=Engine(sys.argv[3]), progress=False)
+    run_study(scenario, sys.argv[1], jobs=2, progress=False)
 """
 
 
@@ -33,8 +33,8 @@ def driver(tmp_path):
     (tmp_path / "driver.py").write_text(DRIVER, encoding="utf-8")
     started = []
 
-    def start(horizon, engine="local"):
-        command = [sys.executable, "driver.py", str(tmp_path / "a.sqlite"), str(horizon), engine]
+    def start(horizon):
+        command = [sys.executable, "driver.py", str(tmp_path / "a.sqlite"), str(horizon)]
         with open(tmp_path / "stderr", "w", encoding="utf-8") as stderr:
             started.append(
                 subprocess.Popen(command, cwd=tmp_path, stderr=stderr, start_new_session=True)
@@ -109,32 +109,3 @@ def test_nobody_outlives_a_driver_that_is_killed(name, driver, held, tmp_path):
     assert process.wait(10) == -getattr(signal, name)
     assert until(lambda: not alive(process), 2.0), alive(process)
     assert (tmp_path / "stderr").read_text() == ""  # no word of semaphores
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("moment", [None, 1.5, 3.0])
-def test_no_process_of_ray_outlives_its_driver(moment, driver, held, tmp_path):
-    """Killed among the trials, or after some seconds, while Ray starts."""
-    pytest.importorskip("ray")
-    process = driver(1000, "ray")
-    if moment is None:
-        assert until(lambda: held(tmp_path / "a.sqlite") > 0, 120)
-        titles = [psutil.Process(pid).cmdline()[0] for pid in alive(process)]
-        assert any("Agent" in title for title in titles), titles  # they used to stay for a minute
-    else:
-        assert until(lambda: len(alive(process)) >= 2, 60)  # the guard comes first
-        time.sleep(moment)
-    process.kill()
-    assert process.wait(10) == -signal.SIGKILL
-    assert until(lambda: not alive(process), 3.0), alive(process)
-
-
-@pytest.mark.slow
-def test_no_worker_of_dask_outlives_its_driver(driver, held, tmp_path):
-    pytest.importorskip("distributed")
-    process = driver(1000, "dask")
-    assert until(lambda: held(tmp_path / "a.sqlite") > 0, 120)
-    process.kill()
-    assert process.wait(10) == -signal.SIGKILL
-    assert until(lambda: not alive(process), 2.0), alive(process)
-    assert "leaked" not in (tmp_path / "stderr").read_text()
