@@ -14,7 +14,7 @@ import numpy as np
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Empirical, SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.temporal import temporal_from_dict
 
 SEASON = {"type": "quasi-periodic", "period": 144.0, "harmonics": 6, "epsilon": 0.001}
@@ -66,7 +66,7 @@ def main():
         print(f"{space:<18} {'states':>6} {'numbers':>8} {'early':>8} {'late':>8}")
         for name, spec in KERNELS.items():
             temporal = None if spec is None else temporal_from_dict(spec)
-            posterior = posterior_on(arms, kernel, 0.01, temporal=temporal)
+            posterior = posterior_for(arms, kernel, 0.01, temporal=temporal)
             rng, epsilon = np.random.default_rng(1), 0.0 if temporal else 0.01
             play(posterior, EARLY, rng, epsilon)
             early = cost(posterior, rng, epsilon)

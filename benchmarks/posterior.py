@@ -40,7 +40,7 @@ from threadpoolctl import threadpool_limits
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Kernel, Matern32, SphericalLinear, SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 
 Data = tuple[np.ndarray, np.ndarray]
 clock = time.process_time if CHOSEN.cpu else time.perf_counter
@@ -64,7 +64,7 @@ def seconds(run: Callable[[], object], repeats: int) -> float:
 
 
 def ours(arms: Arms, kernel: Kernel, given: Data, drift: float = 0.0) -> tuple[float, float]:
-    posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=len(given[0]))
+    posterior = posterior_for(arms, kernel, NOISE_VAR, horizon=len(given[0]))
     for arm, reward in zip(*given, strict=True):
         posterior.condition(arm, reward)
         if drift:

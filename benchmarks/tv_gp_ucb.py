@@ -24,7 +24,7 @@ import gpbandits_env  # noqa: F401
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 
 GRID, LENGTHSCALE, NOISE_VAR, EPSILON, ROUNDS = (50, 50), 0.2, 0.01, 0.01, 1000
 RATE = -0.5 * np.log1p(-EPSILON)
@@ -154,7 +154,7 @@ def peak_memory():
 def long_run(kernel):
     """The posterior alone: microseconds per round from t = EARLY and LATE on, and peak memory."""
     rng = np.random.default_rng(0)
-    posterior = posterior_on(Arms.grid(GRID), KERNELS[kernel], NOISE_VAR)
+    posterior = posterior_for(Arms.grid(GRID), KERNELS[kernel], NOISE_VAR)
     arms, rewards = rng.integers(2500, size=(LATE + SPAN, 1)), rng.standard_normal((LATE + SPAN, 1))
     found = {"representation": posterior.representation}
     t = 0

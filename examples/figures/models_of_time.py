@@ -19,7 +19,7 @@ from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.drawing import draw_belief
 from gpbandits_env.gp.kernels import SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.rewards.drift import Path as DriftPath
 from gpbandits_env.rewards.drift import TemporalDrift
 
@@ -70,7 +70,7 @@ def draw_beliefs(target: Path) -> None:
     rounds = np.arange(1, 97)
     seen = (rounds <= 48) & (rounds % 2 == 0)
     for axis, (title, temporal) in zip(axes, models.items(), strict=True):
-        posterior = posterior_on(arms, kernel, 0.02, temporal=temporal)
+        posterior = posterior_for(arms, kernel, 0.02, temporal=temporal)
         mean, sd = np.empty((2, 96))
         for i in range(96):
             mean[i], sd[i] = posterior.mean[0], posterior.sd[0]

@@ -16,7 +16,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import MissingData
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import Kernel, Linear, Matern32, Matern52, SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.samplers import sampler_for
 from gpbandits_env.rewards import datasets
 from gpbandits_env.rewards.drift import MarkovDrift
@@ -94,7 +94,7 @@ def _gp_ucb(arms: Arms, kernel: SquaredExponential, run: int) -> Array:
     """The regret of each round of GP-UCB on a function drawn from its prior, (T,)."""
     rng = stream("srinivas2010/fig-1", 0, str(run))
     truth = sampler_for(arms, kernel).draw(rng)
-    posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=ROUNDS)
+    posterior = posterior_for(arms, kernel, NOISE_VAR, horizon=ROUNDS)
     betas = theory.beta_finite(np.arange(1, ROUNDS + 1), arms.size, DELTA)
     regret = np.empty(ROUNDS)
     for t, beta in enumerate(betas):
@@ -127,7 +127,7 @@ def srinivas2010_fig_2(figure: Figure) -> None:
     arms, kernel = Arms.grid(400), SquaredExponential(0.2)
     rng = stream("srinivas2010/fig-2", 0)
     truth = sampler_for(arms, kernel).draw(rng)
-    posterior = posterior_on(arms, kernel, NOISE_VAR)
+    posterior = posterior_for(arms, kernel, NOISE_VAR)
     x = arms.coordinates[:, 0]
     actions: list[int] = []
     rewards: list[float] = []

@@ -8,7 +8,7 @@ from gpbandits_env.agents import GPAgent
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.problem import Problem
 
 
@@ -158,7 +158,7 @@ def test_a_learned_model_is_of_the_data_that_count_and_as_faded(world, settings,
     assert [fit["round"] for fit in agent.learned] == [2, 6, 10]
     model = agent.refit.model
     assert model.kernel.lengthscale != problem.kernel.lengthscale
-    fresh = posterior_on(problem.domain, model.kernel, model.noise_var, model.prior_mean)
+    fresh = posterior_for(problem.domain, model.kernel, model.noise_var, model.prior_mean)
     for actions, rewards in told[first:]:
         fresh.condition(actions, rewards)
         fresh.advance(epsilon)

@@ -18,7 +18,7 @@ from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 
 NOISE_VAR, DELTA = 0.001, 0.1
 KERNEL = SquaredExponential(1.0)
@@ -48,7 +48,7 @@ class Runs:
 
     def __init__(self, arms: Arms, beta: Callable[[Array], Array] | None = None) -> None:
         self.arms = arms
-        self.posterior = posterior_on(arms, KERNEL, NOISE_VAR)
+        self.posterior = posterior_for(arms, KERNEL, NOISE_VAR)
         self._beta = beta or (lambda t: theory.beta_finite(t, arms.size, DELTA))
 
     def run(

@@ -15,7 +15,7 @@ from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import Empirical, Kernel, Linear, Matern52, SquaredExponential
-from gpbandits_env.gp.posterior import ArmPosterior, posterior_on
+from gpbandits_env.gp.posterior import Posterior, posterior_for
 from gpbandits_env.gp.samplers import sampler_for
 from gpbandits_env.gp.theory.information import GREEDY
 from gpbandits_env.rewards import datasets
@@ -102,7 +102,7 @@ class Played(NamedTuple):
 
 
 def play(
-    posterior: ArmPosterior,
+    posterior: Posterior,
     f: Array,
     noise: Array,
     betas: Array,
@@ -169,7 +169,7 @@ def on_synthetic(store: Store, cell: int, label: str) -> dict[str, Array]:
         gain = theory.information_gain_bound(arms, kernel, noise_var, horizon)
         bound = theory.regret_bound_theorem1(gain, arms.size, DELTA, noise_var)
         betas = scales[label] * theory.beta_finite(np.arange(1, horizon + 1), arms.size, DELTA)
-        posterior = posterior_on(arms, kernel, noise_var, horizon=horizon)
+        posterior = posterior_for(arms, kernel, noise_var, horizon=horizon)
         rewards = store.arrays(cell, label, "rewards")[:, :, 0]
         for f, p, reward in zip(values, played, rewards, strict=True):
             run = play(posterior, f, reward - f[p], betas, p)
@@ -514,7 +514,7 @@ def trials(
     ``draw`` makes functions, which are under martingale noise; by default they are draws of the
     kernel, under normal noise.
     """
-    posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=len(betas))
+    posterior = posterior_for(arms, kernel, NOISE_VAR, horizon=len(betas))
     sampler = None if draw else sampler_for(arms, kernel)
     for trial in range(count):
         rng = stream(PAPER, *of, trial)

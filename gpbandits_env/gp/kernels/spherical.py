@@ -22,7 +22,7 @@ class SphericalLinear(Kernel):
         s(x) = \frac{(2u, \|u\|^2 - 1)}{\|u\|^2 + 1}, \quad u_i = \frac{x_i - m_i}{a \ell_i}
 
     where m is the middle of the box and a^2 = r / (1 + r) sum_i ((high_i - low_i) / (2 ell_i))^2.
-    On any points the kernel has rank d + 2, so that "coefficients" (see `posterior_on`) are few.
+    On any points the kernel has rank d + 2, so that "coefficients" (see `posterior_for`) are few.
 
     Args:
         lengthscale: ell > 0, a number or one per coordinate; only ratios count.

@@ -22,7 +22,7 @@ from gpbandits_env.gp.learning.models_in_time import FIXED, fitted_in_time, with
 from gpbandits_env.gp.learning.priors import MOST_EPSILON
 from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profile, markov_basis
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per
 
 BAND = 0.95
@@ -271,7 +271,7 @@ def _score(model: Model, rows: Array, times: Array, block: int | None) -> tuple[
     """
     rows = rows - model.prior_mean
     arms = Arms(np.arange(float(rows.shape[1])))
-    posterior = posterior_on(arms, model.kernel, model.noise_var, temporal=model.temporal)
+    posterior = posterior_for(arms, model.kernel, model.noise_var, temporal=model.temporal)
     half_width = ndtri(0.5 + 0.5 * BAND)
     logs, inside = [], []
     for t, row in enumerate(rows):

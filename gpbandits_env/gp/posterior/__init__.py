@@ -4,7 +4,6 @@ from gpbandits_env.gp.posterior.arms import ArmPosterior as ArmPosterior
 from gpbandits_env.gp.posterior.box import BoxPosterior as BoxPosterior
 from gpbandits_env.gp.posterior.choose import posterior_for as posterior_for
 from gpbandits_env.gp.posterior.choose import posterior_kind as posterior_kind
-from gpbandits_env.gp.posterior.choose import posterior_on as posterior_on
 from gpbandits_env.gp.posterior.mixture import DriftHypothesis as DriftHypothesis
 from gpbandits_env.gp.posterior.mixture import MixturePosterior as MixturePosterior
 from gpbandits_env.gp.posterior.nystrom import NystromPosterior as NystromPosterior

@@ -45,7 +45,7 @@ class ArmPosterior(Posterior):
     noise, so that repeated arms and rounded covariances do no harm. `jitter` states the amount. A
     prior variance that grows with time counts as it is when time has passed.
 
-    `posterior_on` makes a posterior and checks its arguments.
+    `posterior_for` makes a posterior and checks its arguments.
 
     Attributes:
         arms: the n arms.

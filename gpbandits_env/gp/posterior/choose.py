@@ -24,8 +24,7 @@ from gpbandits_env.gp.posterior.states import TemporalStates
 from gpbandits_env.gp.samplers import Factor, KroneckerFactor, factor_for
 from gpbandits_env.gp.temporal import StaticTime, TemporalKernel
 
-REPRESENTATIONS = ("auto", "rows", "coefficients")
-KINDS = (*REPRESENTATIONS, "nystrom")
+KINDS = ("auto", "rows", "coefficients", "nystrom")
 USUAL_HORIZON = 1000
 LARGEST_RANK, LARGEST_RANK_CHOSEN = 512, 2048
 # The largest variance that a factor may omit, relative to the noise variance. Mean and variance
@@ -38,58 +37,6 @@ MOST_STATES = 4096
 OMITTED = (1e-8, 1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1)
 # One thread of a current processor per microsecond: bytes read, and operations in a product.
 BYTES, FLOPS = 9e4, 4e4
-
-
-def posterior_on(
-    arms: Arms,
-    kernel: Kernel,
-    noise_var: float,
-    prior_mean: ArrayLike = 0.0,
-    representation: str = "auto",
-    horizon: int | None = None,
-    temporal: TemporalKernel | None = None,
-    discount: float = 1.0,
-) -> ArmPosterior:
-    """The posterior of a GP on arms, before any data.
-
-    Args:
-        arms: the n arms.
-        kernel: the prior covariance.
-        noise_var: the variance of the noise on a reward, at least 0.
-        prior_mean: a number, or one per arm, (n,).
-        representation: "rows" (data space), "coefficients" (for kernels with small numerical rank
-            on the arms), or "auto", the cheaper of the two. Both are exact to 1e-8 if the noise
-            variance is at least 1e-5 of the kernel's; for less, see `Posterior`. "coefficients"
-            omits a variance of at most 1e-10 noise_var per arm.
-        horizon: for "auto", the expected number of observations; 1000 if it is unknown.
-        temporal: if given, the covariance in time. The representation is then "auto", a Kalman
-            filter (see `TemporalStates`) on at most 4096 numbers. If the exact state is larger, the
-            kernel in space is replaced by one of smaller rank, with a warning that states the
-            omitted variance.
-        discount: the factor in (0, 1] of the weight of each observation per unit of time (see
-            `DiscountedCoefficients`). Below 1, the representation is "auto".
-    Raises:
-        UnknownName: there is no such representation.
-        InvalidInput: a number is out of range, the kernel does not fit the points, or
-            "coefficients" is given with too large a rank or too small a noise variance.
-    """
-    one_of(representation, REPRESENTATIONS, "representation")
-    check_prior(arms, kernel)
-    noise_var = positive(noise_var, "noise_var", zero=True)
-    expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
-    if aging := _aging(temporal, discount):
-        if representation != "auto":
-            raise InvalidInput(
-                f"with a {aging} the posterior must be 'auto', got {representation!r}"
-            )
-        states = _states(arms, kernel, noise_var, temporal, discount)
-        return ArmPosterior(arms, kernel, noise_var, prior_mean, states)
-    inside: Representation | None = None
-    if representation != "rows":
-        inside = _coefficients(arms, kernel, noise_var, representation == "coefficients", expected)
-    if inside is None:
-        inside = DenseRows(prior_covariance(arms, kernel), noise_var, *_folds(arms.size))
-    return ArmPosterior(arms, kernel, noise_var, prior_mean, inside)
 
 
 def posterior_for(
@@ -107,23 +54,40 @@ def posterior_for(
 ) -> Posterior:
     """The posterior of a GP on arms or in a box, before any data.
 
-    The arguments are those of `posterior_on`. On arms, the kind is one of its representations or
-    "nystrom", whose ``dictionary`` may set ``qbar`` and ``per`` of `NystromPosterior` and is drawn
-    with ``rng``. In a box, the kind is "auto" and the prior mean is a number.
-
+    Args:
+        domain: the n arms, or a box.
+        kernel: the prior covariance.
+        noise_var: the variance of the noise on a reward, at least 0.
+        prior_mean: a number; or on arms one per arm, (n,).
+        kind: on arms "rows" (data space), "coefficients" (for kernels with small numerical rank on
+            the arms), "auto", the cheaper of the two, or "nystrom" (see `NystromPosterior`); in a
+            box "auto". The first two are exact to 1e-8 if the noise variance is at least 1e-5 of
+            the kernel's; for less, see `Posterior`. "coefficients" omits a variance of at most
+            1e-10 noise_var per arm.
+        dictionary: ``qbar`` and ``per`` of a `NystromPosterior`.
+        horizon: for "auto", the expected number of observations; 1000 if it is unknown.
+        rng: what draws the dictionary of a `NystromPosterior`.
+        temporal: if given, the covariance in time; the kind is then "auto". On arms it is a Kalman
+            filter (see `TemporalStates`) on at most 4096 numbers. If the exact state is larger, the
+            kernel in space is replaced by one of smaller rank, with a warning that states the
+            omitted variance.
+        discount: the factor in (0, 1] of the weight of each observation per unit of time (see
+            `DiscountedCoefficients`). Below 1, the domain is arms and the kind is "auto".
     Raises:
         UnknownName: there is no such kind.
-        InvalidInput: the domain does not support the kind, a dictionary is set for another kind, or
-            an argument is invalid.
+        InvalidInput: the domain does not support the kind, a dictionary is set for another kind, a
+            number is out of range, the kernel does not fit the points, or "coefficients" is given
+            with too large a rank or too small a noise variance.
     """
     one_of(kind, KINDS, "posterior")
     if dictionary and kind != "nystrom":
         (name, *_) = dictionary
         raise InvalidInput(f"only the posterior 'nystrom' has a {name}, got it with {kind!r}")
-    aging = _aging(temporal, discount)
+    ages = "a discount" if discount != 1.0 else "a temporal kernel" if temporal is not None else ""
+    where = "in a box" if isinstance(domain, Box) else ages and f"with {ages}"
+    if where and kind != "auto":
+        raise InvalidInput(f"{where} the posterior must be 'auto', got {kind!r}")
     if isinstance(domain, Box):
-        if kind != "auto":
-            raise InvalidInput(f"in a box the posterior must be 'auto', got {shown(kind)}")
         if discount != 1.0:
             raise InvalidInput(
                 "in a box the posterior supports no discount: choose among candidates, and with "
@@ -132,12 +96,20 @@ def posterior_for(
         return BoxPosterior(domain, kernel, noise_var, prior_mean, temporal)
     if not isinstance(domain, Arms):
         raise InvalidInput(f"the domain of a posterior must be Arms or a Box, got {shown(domain)}")
-    if kind != "nystrom":
-        model = kernel, noise_var, prior_mean
-        return posterior_on(domain, *model, kind, horizon, temporal, discount)
-    if aging:
-        raise InvalidInput(f"a Nystrom posterior supports no {aging}; use posterior='auto'")
-    return NystromPosterior(domain, kernel, noise_var, prior_mean, rng=rng, **(dictionary or {}))
+    if kind == "nystrom":
+        settings = dictionary or {}
+        return NystromPosterior(domain, kernel, noise_var, prior_mean, rng=rng, **settings)
+    check_prior(domain, kernel)
+    noise_var = positive(noise_var, "noise_var", zero=True)
+    expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
+    inside: Representation | None = None
+    if ages:
+        inside = _states(domain, kernel, noise_var, temporal, discount)
+    elif kind != "rows":
+        inside = _coefficients(domain, kernel, noise_var, kind == "coefficients", expected)
+    if inside is None:
+        inside = DenseRows(prior_covariance(domain, kernel), noise_var, *_folds(domain.size))
+    return ArmPosterior(domain, kernel, noise_var, prior_mean, inside)
 
 
 def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:
@@ -161,13 +133,6 @@ def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:
     return dict(kind)
 
 
-def _aging(temporal: TemporalKernel | None, discount: float) -> str:
-    """What makes observations age, in words; empty if nothing does."""
-    if discount != 1.0:
-        return "discount"
-    return "" if temporal is None else "temporal kernel"
-
-
 def _coefficients(
     arms: Arms, kernel: Kernel, noise_var: float, chosen: bool, expected: int
 ) -> Representation | None:
@@ -178,9 +143,9 @@ def _coefficients(
     factor = factor_for(arms, kernel, rank, tolerance) if usable else None
     if chosen and factor is None:
         raise InvalidInput(
-            f"representation 'coefficients' needs a kernel with numerical rank at most {rank} on "
+            f"the posterior 'coefficients' needs a kernel with numerical rank at most {rank} on "
             f"these arms and a noise variance of at least {SMALLEST_TOLERANCE / HARMLESS:g} of the "
-            f"kernel's (given: {noise_var}); use representation='rows'"
+            f"kernel's (given: {noise_var}); use 'rows'"
         )
     if factor is None or not (chosen or _cost(factor) < _rows_cost(arms.size, expected)):
         return None

@@ -18,7 +18,7 @@ from gpbandits_env.arrays import Array, IntArray, finite_array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.theory.arguments import counts, curve, matern_exponent, rounds
 
 GREEDY = 1.0 - 1.0 / math.e
@@ -74,7 +74,7 @@ def greedy_design(
     Source: srinivas2010, eqs. (4)-(5).
     """
     positive(noise_var, "noise_var")
-    posterior = posterior_on(arms, kernel, noise_var, horizon=whole(horizon, "horizon"))
+    posterior = posterior_for(arms, kernel, noise_var, horizon=whole(horizon, "horizon"))
     read, variances, nothing = np.empty(horizon, np.int64), np.empty(horizon), np.zeros(1)
     for t in range(horizon):
         if t:

@@ -7,7 +7,7 @@ from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.problem import Problem
 
 ARMS = Arms.grid(10)
@@ -19,7 +19,7 @@ ROBUST = {"every": 20, "first": 10, "what": ["noise_var"], "robust": True}
 def expected(agent, arms, rewards, epsilon=0.0):
     """The posterior mean of an agent's model, given one reward per round as the agent sees it."""
     model = agent.refit.model
-    posterior = posterior_on(ARMS, model.kernel, model.noise_var, model.prior_mean)
+    posterior = posterior_for(ARMS, model.kernel, model.noise_var, model.prior_mean)
     for arm, reward in zip(arms, agent.conditioned.received(np.array(rewards)), strict=True):
         posterior.condition([arm], [reward])
         posterior.advance(epsilon)

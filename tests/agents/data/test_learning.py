@@ -19,7 +19,7 @@ from gpbandits_env.gp.kernels import Linear, Matern52, SquaredExponential
 from gpbandits_env.gp.learning import HyperPriors, InputScaling, Observations, fit
 from gpbandits_env.gp.learning import estimate as fits
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.temporal import WienerTime
 from gpbandits_env.problem import Problem
 
@@ -160,9 +160,9 @@ def test_standardised_model_is_the_model_of_standardised_rewards():
     refit, host = build(ARMS, what=(), standardize=True, every=100, first=16)
     play(refit, host, 8)
     arms, y = host.data.points, host.data.rewards
-    ours = posterior_on(ARMS, *host.models[-1])
+    ours = posterior_for(ARMS, *host.models[-1])
     ours.condition(arms, y)
-    plain = posterior_on(ARMS, Matern52(1.0), 0.1)
+    plain = posterior_for(ARMS, Matern52(1.0), 0.1)
     plain.condition(arms, (y - y.mean()) / y.std())
     assert ours.mean == pytest.approx(plain.mean * y.std() + y.mean(), abs=1e-8)
     assert ours.var == pytest.approx(plain.var * y.var(), abs=1e-8)

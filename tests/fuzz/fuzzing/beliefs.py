@@ -12,24 +12,24 @@ from fuzzing.values import pick
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
-from gpbandits_env.gp.posterior import BoxPosterior, NystromPosterior, posterior_for, posterior_on
+from gpbandits_env.gp.posterior import BoxPosterior, NystromPosterior, posterior_for
 
 ARMS = Arms.grid((4, 3))
 BOX = Box([0.0, 0.0], [1.0, 2.0])
 KERNEL = SquaredExponential(0.5)
 MAKERS: dict[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
-    "posterior_on": (
-        posterior_on,
+    "posterior in rows": (
+        posterior_for,
         {
-            "arms": ARMS,
+            "domain": ARMS,
             "kernel": KERNEL,
             "noise_var": 0.1,
             "prior_mean": np.zeros(12),
-            "representation": "rows",
+            "kind": "rows",
             "horizon": 9,
         },
     ),
-    "posterior_for": (
+    "posterior with a dictionary": (
         posterior_for,
         {
             "domain": ARMS,
@@ -37,7 +37,7 @@ MAKERS: dict[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
             "noise_var": 0.1,
             "prior_mean": 0.0,
             "kind": "nystrom",
-            "qbar": 2.0,
+            "dictionary": {"qbar": 2.0},
             "rng": np.random.default_rng(0),
         },
     ),
@@ -80,7 +80,7 @@ def _learned(name: str) -> tuple[Any, dict[str, Any]]:
     elif name == "nystrom":
         posterior = NystromPosterior(ARMS, KERNEL, 0.1, qbar=2.0, rng=np.random.default_rng(0))
     else:
-        posterior = posterior_on(ARMS, KERNEL, 0.1, 0.3, representation=name)
+        posterior = posterior_for(ARMS, KERNEL, 0.1, 0.3, kind=name)
     where = BOX if name == "box" else ARMS
     posterior.condition(where.sample(np.random.default_rng(0), 4), np.arange(4.0))
     if name != "nystrom":

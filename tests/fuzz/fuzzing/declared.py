@@ -23,7 +23,7 @@ from gpbandits_env.gp.kernels import (
     kernel_from_dict,
 )
 from gpbandits_env.gp.learning import diagnose
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.datasets import check_table
@@ -48,7 +48,7 @@ def _use_kernel(kernel: Kernel) -> None:
     kernel.to_dict()
     repr(kernel)
     hash(kernel)
-    posterior = posterior_on(ARMS, kernel, 0.1)
+    posterior = posterior_for(ARMS, kernel, 0.1)
     posterior.condition([0, 1], [1.0, 2.0])
     with np.errstate(all="ignore"):
         kernel.parameters()

@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SphericalLinear
-from gpbandits_env.gp.posterior import BoxPosterior, posterior_on
+from gpbandits_env.gp.posterior import BoxPosterior, posterior_for
 
 POINTS = np.array([[0.1, 0.2, 0.9], [0.5, 0.5, 0.5], [1.0, 0.0, 1.0], [0.3, 0.8, 0.4]])
 ELL = (0.5, 1.0, 2.0)
@@ -24,7 +24,7 @@ def test_reference_values():
 def test_the_coefficients_are_d_plus_2_and_their_posterior_is_the_dense_one():
     rng, kernel = np.random.default_rng(0), SphericalLinear(0.4, 2.0)
     x, y, seen = rng.random((300, 9)), rng.normal(size=40), rng.integers(300, size=40)
-    posterior = posterior_on(Arms(x), kernel, 0.1, representation="coefficients")
+    posterior = posterior_for(Arms(x), kernel, 0.1, kind="coefficients")
     assert np.linalg.matrix_rank(kernel(x)) == kernel.features(x).shape[1] == 11
     posterior.condition(seen, y)
     k = kernel(x)

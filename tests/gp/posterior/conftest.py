@@ -8,7 +8,7 @@ import pytest
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Empirical, Linear, Matern32, Matern52, SquaredExponential
-from gpbandits_env.gp.posterior import BoxPosterior, posterior_on
+from gpbandits_env.gp.posterior import BoxPosterior, posterior_for
 from gpbandits_env.gp.posterior.arms import ArmPosterior
 from gpbandits_env.gp.posterior.coefficients import Coefficients
 from gpbandits_env.gp.posterior.covariances import prior_covariance
@@ -121,7 +121,7 @@ def _posterior(world, representation, noise_var=0.025, prior_mean=0.0):
     elif representation == "coefficients":
         inside = Coefficients(factor_for(arms, kernel, arms.size, 1e-13), 7)
     else:
-        return posterior_on(arms, kernel, noise_var, prior_mean, representation=representation)
+        return posterior_for(arms, kernel, noise_var, prior_mean, kind=representation)
     return ArmPosterior(arms, kernel, noise_var, prior_mean, inside)
 
 

@@ -12,7 +12,6 @@ from gpbandits_env.gp.posterior import (
     NystromPosterior,
     choose,
     posterior_for,
-    posterior_on,
 )
 
 SE = SquaredExponential(lengthscale=0.2)
@@ -36,15 +35,15 @@ THOUSAND = Arms.grid(1000)
     ],
 )
 def test_the_cheaper_representation_that_is_exact(arms, kernel, noise_var, horizon, representation):
-    assert posterior_on(arms, kernel, noise_var, horizon=horizon).representation == representation
+    assert posterior_for(arms, kernel, noise_var, horizon=horizon).representation == representation
 
 
 @pytest.mark.parametrize("noise_var", [0.1, 1e-3, 1e-4])
 def test_both_representations_are_equal_as_far_as_coefficients_are_allowed(noise_var):
     """Data in one corner are the hardest: what lies beyond is extrapolated."""
     arms = Arms.grid(200)
-    rows = posterior_on(arms, SE, noise_var, representation="rows")
-    coefficients = posterior_on(arms, SE, noise_var, representation="coefficients")
+    rows = posterior_for(arms, SE, noise_var, kind="rows")
+    coefficients = posterior_for(arms, SE, noise_var, kind="coefficients")
     rng = np.random.default_rng(31)
     for _ in range(800):
         arm = rng.integers(40, size=1)
@@ -64,29 +63,29 @@ def test_both_representations_are_equal_as_far_as_coefficients_are_allowed(noise
         {"prior_mean": np.zeros(7)},
         {"prior_mean": np.inf},
         {"horizon": 0},
-        {"representation": "coefficients", "noise_var": 1e-9},
+        {"kind": "coefficients", "noise_var": 1e-9},
         {"kernel": Empirical(np.eye(3))},
     ],
 )
 def test_what_is_refused(given):
     with pytest.raises(InvalidInput):
-        posterior_on(**{"arms": Arms.grid(30), "kernel": SE, "noise_var": 0.1, **given})
+        posterior_for(**{"domain": Arms.grid(30), "kernel": SE, "noise_var": 0.1, **given})
 
 
 def test_coefficients_of_too_high_a_rank_are_refused(monkeypatch):
     monkeypatch.setattr(choose, "LARGEST_RANK_CHOSEN", 20)
     with pytest.raises(InvalidInput, match="rank at most 20"):
-        posterior_on(Arms.grid(30), Matern32(0.01), 0.1, representation="coefficients")
+        posterior_for(Arms.grid(30), Matern32(0.01), 0.1, kind="coefficients")
 
 
 def test_an_unknown_representation():
     with pytest.raises(UnknownName, match="did you mean 'coefficients'"):
-        posterior_on(THOUSAND, SE, 0.1, representation="coeficients")
+        posterior_for(THOUSAND, SE, 0.1, kind="coeficients")
 
 
 def test_prior_mean_is_copied():
     mean = np.ones(30)
-    posterior = posterior_on(Arms.grid(30), SE, 0.1, prior_mean=mean)
+    posterior = posterior_for(Arms.grid(30), SE, 0.1, prior_mean=mean)
     mean[:] = 5.0
     posterior.forget()
     np.testing.assert_array_equal(posterior.mean, 1.0)

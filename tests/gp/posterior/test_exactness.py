@@ -8,7 +8,7 @@ from mpmath import mp, mpf
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.gp.kernels import Matern32, Matern52, SquaredExponential
-from gpbandits_env.gp.posterior import BoxPosterior, covariances, posterior_on
+from gpbandits_env.gp.posterior import BoxPosterior, covariances, posterior_for
 from gpbandits_env.gp.posterior.arms import ArmPosterior
 from gpbandits_env.gp.posterior.box import LEAST_NOISE
 from gpbandits_env.gp.posterior.dense_rows import DenseRows
@@ -205,7 +205,7 @@ def test_all_arms_without_noise_beyond_the_kernels_rank(together):
     """Residual covariances that are nothing but rounding do not grow."""
     arms, kernel = Arms.grid(60), SquaredExponential(lengthscale=0.2)
     truth = np.sin(6.0 * arms.coordinates[:, 0])
-    posterior = posterior_on(arms, kernel, 0.0, representation="rows")
+    posterior = posterior_for(arms, kernel, 0.0, kind="rows")
     box = BoxPosterior(Box([0.0], [1.0]), kernel, 0.0)
     for chosen in [np.arange(60)] if together else np.arange(60)[:, None]:
         posterior.condition(chosen, truth[chosen])
@@ -224,7 +224,7 @@ def test_batches_with_hardly_any_noise(noise_var):
     arms, kernel = Arms.grid(100), SquaredExponential(lengthscale=0.3)
     points, truth = arms.coordinates, np.sin(4.0 * arms.coordinates[:, 0])
     chosen = np.random.default_rng(0).integers(100, size=400)
-    together, apart = (posterior_on(arms, kernel, noise_var) for _ in range(2))
+    together, apart = (posterior_for(arms, kernel, noise_var) for _ in range(2))
     box, again = (BoxPosterior(Box([0.0], [1.0]), kernel, noise_var) for _ in range(2))
     together.condition(chosen, truth[chosen])
     for arm in chosen:
@@ -253,7 +253,7 @@ def test_all_arms_many_times_with_almost_no_noise():
     """Far beyond the kernel's numerical rank: nothing blows up, no variance is negative."""
     arms, kernel = Arms.grid(200), SquaredExponential(lengthscale=0.3)
     truth = np.sin(5.0 * arms.coordinates[:, 0])
-    posterior = posterior_on(arms, kernel, 0.0, representation="rows")
+    posterior = posterior_for(arms, kernel, 0.0, kind="rows")
     for arm in np.random.default_rng(7).integers(200, size=600):
         posterior.condition([arm], truth[[arm]])
     assert posterior.var.min() >= 0.0
@@ -337,7 +337,7 @@ def test_how_exact_the_mean_is_with_little_noise(kernel, shape, noise_var):
     samples, bounds = (known, rng.normal(size=30)), (1e-7, 1e-13 / noise_var)
     means, wanted_var = exact_moments(exact_prior(kernel, shape), noise_var, seen.tolist(), samples)
     for rewards, bound, wanted in zip(samples, bounds, means, strict=True):
-        on_arms = posterior_on(arms, kernel, noise_var, representation="rows")
+        on_arms = posterior_for(arms, kernel, noise_var, kind="rows")
         in_box = BoxPosterior(Box(points.min(axis=0), points.max(axis=0)), kernel, noise_var)
         for arm, reward in zip(seen, rewards, strict=True):
             on_arms.condition([arm], [reward])

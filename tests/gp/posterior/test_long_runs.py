@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Matern32, SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 
 
 def by_counts(kernel, arms, noise_var, pulls, sums):
@@ -29,7 +29,7 @@ def by_counts(kernel, arms, noise_var, pulls, sums):
 )
 def test_a_million_rounds(representation, kernel, rounds):
     arms, noise_var = Arms.grid(46), 0.025
-    posterior = posterior_on(arms, kernel, noise_var, representation=representation)
+    posterior = posterior_for(arms, kernel, noise_var, kind=representation)
     rng = np.random.default_rng(41)
     truth = np.sin(6.0 * arms.coordinates[:, 0])
     pulls, sums = np.zeros(46), np.zeros(46)
@@ -52,13 +52,11 @@ def test_a_million_drifting_rounds(representation):
     """What a long past has left must be what a fresh posterior makes of the recent rounds."""
     arms, kernel, noise_var = Arms.grid(46), SquaredExponential(lengthscale=0.2), 0.025
     model = (arms, kernel, noise_var, 0.5, representation)
-    long = posterior_on(*model)
+    long = posterior_for(*model)
     rng = np.random.default_rng(42)
     for t in range(1_000_000):
         if t == 998_000:
-            recent = posterior_on(
-                arms, kernel, noise_var, prior_mean=0.5, representation=representation
-            )
+            recent = posterior_for(arms, kernel, noise_var, prior_mean=0.5, kind=representation)
         arm, reward = rng.integers(46, size=1), rng.standard_normal(1)
         for posterior in (long,) if t < 998_000 else (long, recent):
             posterior.condition(arm, reward)
@@ -70,7 +68,7 @@ def test_a_million_drifting_rounds(representation):
 @pytest.mark.parametrize("representation", ["rows", "coefficients"])
 def test_time_may_pass_without_observations(representation):
     def fresh():
-        return posterior_on(Arms.grid(30), SquaredExponential(0.3), 0.1, 0.0, representation)
+        return posterior_for(Arms.grid(30), SquaredExponential(0.3), 0.1, 0.0, representation)
 
     posterior, other = fresh(), fresh()
     posterior.condition([3], [2.0])
@@ -84,7 +82,7 @@ def test_time_may_pass_without_observations(representation):
 
 @pytest.mark.parametrize("representation", ["rows", "coefficients"])
 def test_memory_does_not_grow_with_single_observations(representation):
-    posterior = posterior_on(Arms.grid(30), SquaredExponential(0.3), 0.1, 0.0, representation)
+    posterior = posterior_for(Arms.grid(30), SquaredExponential(0.3), 0.1, 0.0, representation)
     for i in range(300):
         posterior.condition([i % 30], [0.1])
     assert len(posterior._representation.block) <= 64

@@ -4,7 +4,7 @@ import pytest
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SquaredExponential
-from gpbandits_env.gp.posterior import DriftHypothesis, MixturePosterior, posterior_on
+from gpbandits_env.gp.posterior import DriftHypothesis, MixturePosterior, posterior_for
 from gpbandits_env.gp.temporal import StaticTime
 
 ARMS = Arms.grid(12)
@@ -12,7 +12,7 @@ ARMS = Arms.grid(12)
 
 def mixture(epsilons=(0.0, 0.3), switching=0.1, trigger=None):
     parts = [
-        DriftHypothesis(posterior_on(ARMS, SquaredExponential(0.3), 0.05, 0.2), epsilon, trigger)
+        DriftHypothesis(posterior_for(ARMS, SquaredExponential(0.3), 0.05, 0.2), epsilon, trigger)
         for epsilon in epsilons
     ]
     return MixturePosterior(parts, switching)
@@ -26,7 +26,7 @@ def told(found, rounds=6):
 
 
 def test_one_part_is_that_posterior():
-    one, alone = mixture(epsilons=(0.2,)), posterior_on(ARMS, SquaredExponential(0.3), 0.05, 0.2)
+    one, alone = mixture(epsilons=(0.2,)), posterior_for(ARMS, SquaredExponential(0.3), 0.05, 0.2)
     told(one)
     for t in range(6):
         alone.condition([3 * t % 12, t], [np.sin(t), 0.5])
@@ -110,7 +110,7 @@ def test_mistakes_are_named():
 
 def test_weights_that_decay_equal_a_growing_noise_over_many_rounds():
     """The dense formula with the noise variance s^2 / gamma^age, after 300 rounds."""
-    found = posterior_on(ARMS, SquaredExponential(0.3), 0.05, 0.2, discount=0.97)
+    found = posterior_for(ARMS, SquaredExponential(0.3), 0.05, 0.2, discount=0.97)
     rng = np.random.default_rng(0)
     arms, rewards = rng.integers(12, size=300), rng.standard_normal(300)
     for arm, reward in zip(arms, rewards, strict=True):
@@ -129,4 +129,4 @@ def test_weights_that_decay_equal_a_growing_noise_over_many_rounds():
 )
 def test_a_discount_out_of_range_is_refused(settings):
     with pytest.raises(InvalidInput, match="a discount needs"):
-        posterior_on(ARMS, SquaredExponential(0.3), 0.05, **settings)
+        posterior_for(ARMS, SquaredExponential(0.3), 0.05, **settings)

@@ -9,7 +9,7 @@ import pytest
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern32, SquaredExponential
-from gpbandits_env.gp.posterior import NystromPosterior, posterior_on
+from gpbandits_env.gp.posterior import NystromPosterior, posterior_for
 from gpbandits_env.gp.posterior.nystrom import nystrom_features
 
 ARMS = Arms.grid(50)
@@ -79,7 +79,7 @@ def test_mean_and_variance_are_those_of_the_formulas(kernel, noise_var, qbar):
 @pytest.mark.parametrize("noise_var", [0.3, 0.025, 0.001])
 def test_with_a_full_dictionary_it_is_the_exact_posterior(kernel, noise_var):
     posterior = made(kernel, noise_var, qbar=1e9)
-    exact = posterior_on(ARMS, kernel, noise_var, PRIOR_MEAN, representation="rows")
+    exact = posterior_for(ARMS, kernel, noise_var, PRIOR_MEAN, kind="rows")
     arms, rewards = data(60)
     for start in range(0, 60, 10):
         part = slice(start, start + 10)

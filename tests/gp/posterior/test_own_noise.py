@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.posterior.box import BoxPosterior
 from gpbandits_env.gp.posterior.nystrom import NystromPosterior
 
@@ -63,7 +63,7 @@ def test_a_box(kernel):
 def test_arms(representation, least):
     rng = np.random.default_rng(1)
     kernel, grid = Matern52(0.3, 1.5), rng.random((60, 2))
-    posterior = posterior_on(Arms(grid), kernel, USUAL, MEAN, representation=representation)
+    posterior = posterior_for(Arms(grid), kernel, USUAL, MEAN, kind=representation)
     arms = rng.integers(60, size=70)
     rewards, told, noise = data(rng)
     if least < 0.001:
@@ -82,7 +82,7 @@ def test_arms(representation, least):
 @pytest.mark.parametrize("told", [0.0, 1e-9])
 def test_no_variance_is_negative_after_little_noise(told):
     grid = np.linspace(0.0, 1.0, 40)
-    posterior = posterior_on(Arms(grid), SquaredExponential(0.3), USUAL)
+    posterior = posterior_for(Arms(grid), SquaredExponential(0.3), USUAL)
     posterior.condition(np.arange(40), np.sin(grid), np.full(40, told))
     posterior._var[:] = 0.0  # as rounding may leave it
     for arm in range(40):

@@ -8,7 +8,7 @@ import pytest
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import ConstantKernel, Empirical, Matern32, SquaredExponential
-from gpbandits_env.gp.posterior import choose, posterior_for, posterior_on
+from gpbandits_env.gp.posterior import choose, posterior_for
 from gpbandits_env.gp.temporal import (
     MarkovTime,
     PeriodicTime,
@@ -74,7 +74,7 @@ def pair(space, temporal):
     mean = np.random.default_rng(1).standard_normal(arms.size)
     if isinstance(temporal, TermsInTime):
         kernel = kernel + ConstantKernel(0.8)
-    return posterior_on(arms, kernel, NOISE, mean, temporal=temporal), Dense(
+    return posterior_for(arms, kernel, NOISE, mean, temporal=temporal), Dense(
         arms, kernel, temporal, mean
     )
 
@@ -135,8 +135,8 @@ def test_a_further_decay_multiplies_the_kernel(temporal):
 
 def test_a_markov_kernel_is_epsilon():
     arms, kernel = SPACES["line"]
-    here = posterior_on(arms, kernel, NOISE, temporal=MarkovTime(0.05))
-    there = posterior_on(arms, kernel, NOISE)
+    here = posterior_for(arms, kernel, NOISE, temporal=MarkovTime(0.05))
+    there = posterior_for(arms, kernel, NOISE)
     rng = np.random.default_rng(0)
     for _ in range(60):
         points, rewards = rng.integers(0, 25, 2), rng.standard_normal(2)
@@ -180,7 +180,7 @@ def test_draws_have_the_moments_of_the_posterior(temporal):
 def test_the_same_calls_give_the_same_bits(temporal, same):
     """Also after others, with hallucinated points in between, and in a pickled posterior."""
     arms, kernel = SPACES["grid"]
-    first, other = (posterior_on(arms, kernel, NOISE, temporal=temporal) for _ in range(2))
+    first, other = (posterior_for(arms, kernel, NOISE, temporal=temporal) for _ in range(2))
     play(np.random.default_rng(0), (other,), 3)
     other.forget()
     for one in (first, other):
@@ -194,7 +194,7 @@ def test_the_same_calls_give_the_same_bits(temporal, same):
     same(first, other)
     same(first, copy)
     first.forget()
-    same(first, posterior_on(arms, kernel, NOISE, temporal=temporal))
+    same(first, posterior_for(arms, kernel, NOISE, temporal=temporal))
 
 
 @pytest.mark.parametrize("temporal", ["quasi-periodic", "sum", "product"], indirect=True)
@@ -218,7 +218,7 @@ def test_the_least_noise_follows_a_variance_that_grows(noise_var, same):
     arms, kernel = Arms.grid(9), SquaredExponential(0.3)
 
     def new():
-        return posterior_on(arms, kernel, noise_var, temporal=WienerTime(1e6))
+        return posterior_for(arms, kernel, noise_var, temporal=WienerTime(1e6))
 
     posterior, rng = new(), np.random.default_rng(0)
     for _ in range(5):
@@ -235,7 +235,7 @@ def test_the_least_noise_follows_a_variance_that_grows(noise_var, same):
 
 
 def test_a_variance_that_would_grow_without_bound_is_refused(same):
-    posterior = posterior_on(*SPACES["line"], NOISE, temporal=WienerTime(1e100))
+    posterior = posterior_for(*SPACES["line"], NOISE, temporal=WienerTime(1e100))
     posterior.condition([1], [0.5])
     before = same.of(posterior)
     with pytest.raises(InvalidInput, match=r"after 1e\+60 more rounds .*'wiener'.* lower rate"):
@@ -249,7 +249,7 @@ def test_a_large_state_omits_the_stated_variance(monkeypatch):
     arms, kernel = Arms.grid(30), Matern32(0.3)
     monkeypatch.setattr(choose, "MOST_STATES", 10 * SEASON.states)
     with pytest.warns(UserWarning, match=r"one of rank \d+ is used, without up to 3% of the prior"):
-        posterior = posterior_on(arms, kernel, NOISE, temporal=SEASON)
+        posterior = posterior_for(arms, kernel, NOISE, temporal=SEASON)
     omitted = 1.0 - posterior.var
     assert omitted.min() >= 0.0
     assert 0.01 < omitted.max() <= 0.03
@@ -268,25 +268,16 @@ def test_a_large_state_omits_the_stated_variance(monkeypatch):
 def test_a_state_that_is_too_large_is_refused():
     independent = Empirical(np.eye(400))
     with pytest.raises(InvalidInput, match=r"13 states.*400 arms.*4096"):
-        posterior_on(Arms(np.arange(400.0)), independent, NOISE, temporal=PeriodicTime(10.0))
-    with pytest.raises(InvalidInput, match="must be 'auto'"):
-        posterior_on(Arms.grid(5), Matern32(0.2), NOISE, 0.0, "rows", temporal=SEASON)
-    with pytest.raises(InvalidInput, match="Nystrom"):
-        posterior_for(
-            Arms.grid(5),
-            Matern32(0.2),
-            NOISE,
-            0.0,
-            "nystrom",
-            rng=np.random.default_rng(),
-            temporal=SEASON,
-        )
+        posterior_for(Arms(np.arange(400.0)), independent, NOISE, temporal=PeriodicTime(10.0))
+    for kind in ("rows", "coefficients", "nystrom"):
+        with pytest.raises(InvalidInput, match=f"must be 'auto', got '{kind}'"):
+            posterior_for(Arms.grid(5), Matern32(0.2), NOISE, 0.0, kind, temporal=SEASON)
 
 
 def test_arms_that_never_varied_stay_at_their_mean():
     """The covariance of constant readings is 0, and its factor has no column."""
     arms = Arms(np.arange(2.0))
-    posterior = posterior_on(arms, Empirical(np.zeros((2, 2))), NOISE, temporal=SEASON)
+    posterior = posterior_for(arms, Empirical(np.zeros((2, 2))), NOISE, temporal=SEASON)
     posterior.condition([0], [3.0])
     posterior.advance(0.1, 2.0)
     assert posterior.mean.tolist() == posterior.var.tolist() == [0.0, 0.0]

@@ -9,7 +9,7 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Empirical
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.temporal import temporal_from_dict
 from gpbandits_env.rewards.datasets import Readings
 from gpbandits_env.scenarios.registry import get
@@ -59,7 +59,7 @@ def test_a_season_is_told_the_other_days_first(few):
     for i, part in enumerate(parts):
         others = np.concatenate([p for j, p in enumerate(parts) if j != i])
         model = Empirical(np.cov(others.T)), 0.1, others.mean(axis=0)
-        posterior = posterior_on(Arms(np.arange(4.0)), *model, temporal=kernel)
+        posterior = posterior_for(Arms(np.arange(4.0)), *model, temporal=kernel)
         for row in others:
             posterior.condition(np.arange(4), row)
             posterior.advance(0.0)

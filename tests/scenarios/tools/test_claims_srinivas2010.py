@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env.agents.algorithms.gp_ucb import GPUCB
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
-from gpbandits_env.gp.posterior import posterior_on
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.cli.compare import run_again
 from gpbandits_env.scenarios.registry import get
@@ -74,16 +74,16 @@ def test_play_is_gp_ucb():
     rng = np.random.default_rng(0)
     f, noise = np.sin(7.0 * arms.coordinates[:, 0]), 0.1 * rng.standard_normal(rounds)
     betas = theory.beta_finite(np.arange(1, rounds + 1), 60, 0.1)
-    run = claims.play(posterior_on(arms, kernel, NOISE_VAR), f, noise, betas)
+    run = claims.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, betas)
     beta = {"type": "finite", "delta": 0.1}
     agent = GPUCB(Problem(arms, kernel, NOISE_VAR), rng, beta=beta)
     for t, x in enumerate(run.arms):
         assert agent.ask() == [x]
         agent.tell([x], [f[x] + noise[t]])
-    again = claims.play(posterior_on(arms, kernel, NOISE_VAR), f, noise, betas, run.arms)
+    again = claims.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, betas, run.arms)
     assert np.array_equal(again.arms, run.arms)
     assert not run.outside
-    assert claims.play(posterior_on(arms, kernel, NOISE_VAR), f, noise, 1e-3 * betas).outside
+    assert claims.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, 1e-3 * betas).outside
 
 
 def test_a_run_against_a_bound():
