@@ -52,12 +52,14 @@ class Evidence:
         points: the parameters of each cell.
         values: (cell, agent, quantity) -> (trials, k), or (trials, ...) for a measure of a claim.
         units: cell -> (trials,), the same number for trials that are not independent.
+        batch: cell -> the actions per round, if they are several.
     """
 
     rounds: IntArray
     points: list[Plain]
     values: dict[tuple[int, str, str], Array]
     units: dict[int, IntArray] = field(default_factory=dict)
+    batch: dict[int, int] = field(default_factory=dict)
 
     def labels(self, cell: int) -> list[str]:
         """The agents of a cell."""
@@ -66,7 +68,8 @@ class Evidence:
     def curve(self, cell: int, label: str, metric: str) -> Array:
         """A quantity or a metric made of one, at the rounds kept: (trials, k)."""
         if metric == "cumulative_regret":
-            return self.curve(cell, label, "average_regret") * self.rounds
+            actions = self.rounds * self.batch.get(cell, 1)
+            return self.curve(cell, label, "average_regret") * actions
         if metric == "log10_simple_regret":
             return np.log10(np.maximum(self.curve(cell, label, "simple_regret"), FLOOR))
         return np.asarray(self.values[cell, label, metric], np.float64)
@@ -97,10 +100,12 @@ def gather(
     """The evidence in an open results file; simple regret only where the optimum stays."""
     names = [n for n in QUANTITIES if n != "simple_regret" or not optimum_moves(store)]
     found: dict[tuple[int, str, str], Array] = {}
+    batch: dict[int, int] = {}
     for cell in store.cells():
         for label in store.labels(cell):
             curves = {name: along(store, cell, label, name) for name in names}
-            trials, horizon = curves["seconds"].shape
+            trials, horizon, m = store.arrays(cell, label, "regret").shape
+            batch |= {cell: m} if m > 1 else {}
             rounds = rounds_kept(horizon, trials)
             for name, curve in curves.items():
                 found[cell, label, name] = curve[:, rounds - 1].astype(QUANTITIES[name])
@@ -110,7 +115,7 @@ def gather(
                 for name, values in measure(store, cell, label).items():
                     found[cell, label, name] = np.asarray(values, np.float32)
     of = {cell: units(store, cell) for cell in store.cells()} if units else {}
-    return Evidence(rounds, store.scenario["points"], found, of)
+    return Evidence(rounds, store.scenario["points"], found, of, batch)
 
 
 def differences(kept: Evidence, now: Evidence) -> list[str]:
@@ -178,6 +183,7 @@ def save(evidence: Evidence, path: Path) -> str:
         "rounds": evidence.rounds.tolist(),
         "points": evidence.points,
         "units": {cell: of.tolist() for cell, of in evidence.units.items()},
+        "batch": evidence.batch,
         "values": [[*key, array.shape] for key, array in kept],
     }
     flat = [np.zeros(0), *(array.ravel() for _, array in kept)]
@@ -197,4 +203,5 @@ def load(id: str, package: Traversable | None = None) -> Evidence | None:
         size = math.prod(shape)
         values[*key], flat = flat[:size].reshape(shape), flat[size:]
     units = {int(cell): np.array(of) for cell, of in about["units"].items()}
-    return Evidence(np.array(about["rounds"]), about["points"], values, units)
+    batch = {int(cell): m for cell, m in about.get("batch", {}).items()}
+    return Evidence(np.array(about["rounds"]), about["points"], values, units, batch)

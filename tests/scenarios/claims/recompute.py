@@ -182,6 +182,7 @@ class Kept:
         numbers = (((high << 16) + (middle << 8) + low) << 9).view("<f4")  # 15 significant bits
         self.points, self.rounds = about["points"], np.array(about["rounds"])
         self.units = {int(cell): np.array(of) for cell, of in about["units"].items()}
+        self.batch = about.get("batch", {})
         self.arrays, start = {}, 0
         for cell, label, name, shape in about["values"]:
             end = start + math.prod(shape)
@@ -197,7 +198,7 @@ class Kept:
             return None
         values = self.arrays[key].astype(float)
         if metric == "cumulative_regret":
-            values = values * self.rounds
+            values = values * self.rounds * self.batch.get(str(cell), 1)
         if metric == "log10_simple_regret":
             values = np.log10(np.where(values < FLOOR, FLOOR, values))
         values = values[: check.get("trials")]

@@ -156,7 +156,7 @@ def made(rng):
             values[cell, label, "simple_regret"] = simple.astype(np.float32)
             values[cell, label, "stuck"] = (rng.random(18) < level / 3).astype(np.float32)
             values[cell, label, "windows"] = rng.normal(level, 0.3, 18).astype(np.float32)
-    return evidence.Evidence(np.array(ROUNDS), [{"n": 1}, {"n": 2}], values, units)
+    return evidence.Evidence(np.array(ROUNDS), [{"n": 1}, {"n": 2}], values, units, {1: 3})
 
 
 @pytest.mark.parametrize("paper", ["srinivas2010", "bedi2022", "tranthe2020", "ren2024"])  # rules

@@ -115,6 +115,30 @@ def test_a_trial_has_the_values_that_are_kept(scenario):
     assert "the values of 1 trial are those of the reference" in result.output, result.output
 
 
+def test_cumulative_regret_is_that_of_all_actions_of_a_batch(run, tiny, tmp_path):
+    scenario = replace(tiny, grid={"batch_size": (1, 3)})
+    with Store.open(run(scenario=scenario).path) as store:
+        kept = evidence.gather(store)
+        (tmp_path / "reference").mkdir()
+        evidence.save(kept, tmp_path / "reference" / "own.npz")
+        for of in (kept, evidence.load("own", tmp_path)):
+            for cell in (0, 1):
+                whole = store.arrays(cell, "ei", "regret").sum(axis=2).cumsum(axis=1)
+                found = of.curve(cell, "ei", "cumulative_regret")
+                np.testing.assert_allclose(found, whole[:, kept.rounds - 1], rtol=1e-4)
+
+
+@pytest.mark.parametrize("scenario", KEPT, ids=lambda s: s.id)
+def test_the_kept_values_have_the_kept_means(scenario):
+    kept, values = references.load(scenario.id), evidence.load(scenario.id)
+    for i, cell in enumerate(kept["cells"]):
+        for label, metrics in cell["agents"].items():
+            for name, (mean, _) in metrics.items():
+                if name != "simple_regret" or not kept["optimum_moves"]:
+                    found = values.curve(i, label, name)[:, -1].mean()
+                    assert found == pytest.approx(mean, rel=5e-4, abs=1e-9)
+
+
 def test_a_trial_that_differs_is_told(stored):
     with Store.open(stored) as store:
         kept, now = evidence.gather(store), evidence.gather(store)
