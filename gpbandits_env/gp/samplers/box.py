@@ -122,20 +122,14 @@ class ProductFeatures(BoxSampler):
     def __init__(self, box: Box, kernel: Kernel) -> None:
         kernels = kernel.axis_kernels(box.dim)
         if kernels is None:
-            raise InvalidInput(
-                f"the kernel {kernel.type_name!r} is not a product over axes in {box.dim} "
-                "dimensions, unlike the squared exponential"
-            )
+            raise InvalidInput(f"the kernel {kernel.type_name!r} is not a product over axes")
         axes: list[_Axis] = []
         self.rank = 1
         for own, low, high in zip(kernels, box.low.tolist(), box.high.tolist(), strict=True):
             axes.append(_Axis(own, low, high))
             self.rank *= axes[-1].rank
             if self.rank > MOST_FEATURES:
-                raise InvalidInput(
-                    f"the kernel {kernel.type_name!r} needs more than {MOST_FEATURES} exact "
-                    f"features on {box.dim} axes"
-                )
+                raise InvalidInput(f"more than {MOST_FEATURES} exact features are needed")
         self.axes = tuple(axes)
         self.fastest = np.array([axis.fastest for axis in axes])
         tops = np.array([axis.top for axis in axes])
@@ -225,10 +219,7 @@ class _Axis:
             self.fastest = float((slopes[seen] / sizes[seen]).max())
             why = f"its error is {self.error:.2g}" if self.error > ACCURATE * self.top else ""
         if why:
-            raise InvalidInput(
-                f"the kernel {kernel.type_name!r} is too rough for exact features on "
-                f"[{low:g}, {high:g}]: {why}"
-            )
+            raise InvalidInput(f"the kernel is too rough on [{low:g}, {high:g}]: {why}")
 
     def features(self, x: Array) -> Array:
         return solve_triangular(self._lower, self.kernel(self.pivots, x), lower=True).T
