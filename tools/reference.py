@@ -5,11 +5,10 @@ from pathlib import Path
 
 import click
 
-from gpbandits_env.files import write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.compare import run_again
-from gpbandits_env.scenarios.results import evidence, references
+from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.store import Store
 from tools import claims, figures
 from tools.site import scenario_pages as pages
@@ -32,20 +31,19 @@ def reference(
     Examples:
       python -m tools.reference srinivas2010/se-1d
     """
-    file = root / "scenarios" / "reference" / f"{scenario}.json"
+    file = root / "scenarios" / "reference" / f"{scenario}.npz"
     found, stem = registry.get(scenario), pages.plot_stem(scenario, root / "docs" / "results")
     with tempfile.TemporaryDirectory() as folder:
         path = out or Path(folder) / "reference.sqlite"
-        result = run_again(found, path, jobs, trials)
+        run_again(found, path, jobs, trials)
         if trials is not None:
             return
         with Store.open(path) as store:
             measures, units = claims.measures(scenario), claims.units(scenario)
-            evidence.save(evidence.gather(store, measures, units), file.with_suffix(".npz"))
+            click.echo(evidence.save(evidence.gather(store, measures, units), file))
             # Other readings of the paper stand in the table.
             store.restrict([e.label for e in found.agents])
             figures.draw(store, stem)
-    click.echo(write_text(file, references.compact(references.to_reference(result)), "text"))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Claim, Paper, paper
 from gpbandits_env.scenarios.claims.judge import VERDICTS, Loader, Verdict, judge, robust
-from gpbandits_env.scenarios.results import evidence, references
+from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -67,9 +67,9 @@ def _loader(files: tuple[Path, ...]) -> Loader:
     for file in files:
         with Store.open(file) as store:
             id, seed, trials = (store.scenario[key] for key in ("id", "seed", "trials"))
-            kept, reference = evidence.load(id), references.load(id)
+            kept = evidence.load(id)
             # With the same seed a trial replays the same day as the kept one of its number.
-            units = kept.units if kept and reference and reference["seed"] == seed else {}
+            units = kept.units if kept and kept.study["seed"] == seed else {}
             units = {cell: of[:trials] for cell, of in units.items() if len(of) >= trials}
             own[id] = replace(evidence.gather(store), units=units)
     return cache(lambda id: own.get(id) or evidence.load(id))

@@ -11,10 +11,10 @@ from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
-from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.metrics import METRICS, reported_metrics
 from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.results import evidence, references
-from gpbandits_env.scenarios.results.report import Report, report
+from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.run import run_study
@@ -97,24 +97,26 @@ def reference(
     tool = f"to make new ones, run 'python -m tools.reference {scenario}' in a checkout"
     if not check:
         raise InvalidInput(f"give --check to compare with the reference results; {tool}")
-    kept, values = references.load(scenario), evidence.load(scenario)
-    if kept is None or values is None:
+    kept = evidence.load(scenario)
+    if kept is None:
         raise InvalidInput(f"there are no reference results of {scenario}; {tool}")
     with tempfile.TemporaryDirectory() as folder:
         path = out or Path(folder) / "reference.sqlite"
-        now = references.to_reference(run_again(found, path, jobs, trials))
+        run_again(found, path, jobs, trials)
         with Store.open(path) as store:
-            different = evidence.differences(values, evidence.gather(store))
-    if kept["digest"] == now["digest"]:
+            now = evidence.gather(store)
+    if kept.study["digest"] == now.study["digest"]:
         click.echo("the results are bit-identical to the reference")
         return
+    different = evidence.differences(kept, now)
     if not different:
-        run = counted(now["trials"], "trial")
+        run = counted(now.trials, "trial")
         click.echo(f"the values of {run} are those of the reference, to the digits that are kept")
         return
     for line in (*references.conditions(kept, now), *different):
         click.echo(line, err=True)
-    deviations = references.compare(kept, now)
+    metrics = reported_metrics(found.metric, kept.study["optimum_moves"])
+    deviations = references.compare(kept, now, metrics)
     for deviation in deviations:
         click.echo(f"differs: {deviation}", err=True)
     if deviations:
@@ -125,8 +127,8 @@ def reference(
     )
 
 
-def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | None) -> Report:
-    """Run all agents of a scenario, and print and return the report.
+def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | None) -> None:
+    """Run all agents of a scenario, and print the report.
 
     Raises:
         StoreError: a trial did not finish.
@@ -135,6 +137,4 @@ def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | No
     if outcome.done < outcome.total:
         raise StoreError(f"{counted(outcome.total - outcome.done, 'trial')} did not finish")
     with Store.open(path) as store:
-        result = report(store)
-    click.echo(result.text(pairs=False))
-    return result
+        click.echo(report(store).text(pairs=False))

@@ -1,8 +1,9 @@
 """Evidence: the values of every trial by which the claims of a paper are judged.
 
-Beside the reference results of a scenario, `reference/ID.npz` holds for every cell, agent and trial
-the quantities of `QUANTITIES` at some rounds, the independent unit to which each trial belongs, and
-what else a claim measures, so that a claim can be judged again without running the trials again.
+They are the reference results of a scenario. `reference/ID.npz` holds for every cell, agent and
+trial the quantities of `QUANTITIES` at some rounds, the independent unit to which each trial
+belongs, and what else a claim measures, so that a claim can be judged again without running the
+trials again. It is made by `python -m tools.reference SCENARIO`.
 """
 
 import json
@@ -22,6 +23,7 @@ from gpbandits_env.arrays import Array, IntArray, Plain
 from gpbandits_env.files import writing
 from gpbandits_env.scenarios.metrics import FLOOR
 from gpbandits_env.scenarios.results.curves import along, optimum_moves
+from gpbandits_env.scenarios.results.report import mean_and_error
 from gpbandits_env.scenarios.results.store import Store
 
 # What is kept of each curve, and with how many digits: clock times need few.
@@ -53,6 +55,8 @@ class Evidence:
         values: (cell, agent, quantity) -> (trials, k), or (trials, ...) for a measure of a claim.
         units: cell -> (trials,), the same number for trials that are not independent.
         batch: cell -> the actions per round, if they are several.
+        study: the "seed", whether the "optimum_moves", the "versions" and the "machine" on which
+            results depend, and the "digest" of all results.
     """
 
     rounds: IntArray
@@ -60,6 +64,17 @@ class Evidence:
     values: dict[tuple[int, str, str], Array]
     units: dict[int, IntArray] = field(default_factory=dict)
     batch: dict[int, int] = field(default_factory=dict)
+    study: Plain = field(default_factory=dict)
+
+    @property
+    def trials(self) -> int:
+        """The number of trials of each agent."""
+        return len(next(iter(self.values.values())))
+
+    @property
+    def horizon(self) -> int:
+        """The number of rounds."""
+        return int(self.rounds[-1])
 
     def labels(self, cell: int) -> list[str]:
         """The agents of a cell."""
@@ -73,6 +88,11 @@ class Evidence:
         if metric == "log10_simple_regret":
             return np.log10(np.maximum(self.curve(cell, label, "simple_regret"), FLOOR))
         return np.asarray(self.values[cell, label, metric], np.float64)
+
+    def summary(self, cell: int, label: str, metric: str) -> tuple[float, float]:
+        """The mean over the trials after the last round, and its standard error."""
+        mean, se = mean_and_error(self.curve(cell, label, metric)[:, -1])
+        return float(mean), float(se)
 
 
 def by_unit(values: Array, units: IntArray) -> Array:
@@ -98,7 +118,8 @@ def gather(
     store: Store, measures: tuple[Measure, ...] = (), units: Units | None = None
 ) -> Evidence:
     """The evidence in an open results file; simple regret only where the optimum stays."""
-    names = [n for n in QUANTITIES if n != "simple_regret" or not optimum_moves(store)]
+    moves = optimum_moves(store)
+    names = [n for n in QUANTITIES if n != "simple_regret" or not moves]
     found: dict[tuple[int, str, str], Array] = {}
     batch: dict[int, int] = {}
     for cell in store.cells():
@@ -115,7 +136,14 @@ def gather(
                 for name, values in measure(store, cell, label).items():
                     found[cell, label, name] = np.asarray(values, np.float32)
     of = {cell: units(store, cell) for cell in store.cells()} if units else {}
-    return Evidence(rounds, store.scenario["points"], found, of, batch)
+    study = {
+        "seed": store.scenario["seed"],
+        "optimum_moves": moves,
+        "versions": store.meta("versions"),
+        "machine": {k: v for k, v in store.meta("machine").items() if k != "system"},
+        "digest": store.digest(),
+    }
+    return Evidence(rounds, store.scenario["points"], found, of, batch, study)
 
 
 def differences(kept: Evidence, now: Evidence) -> list[str]:
@@ -184,6 +212,7 @@ def save(evidence: Evidence, path: Path) -> str:
         "points": evidence.points,
         "units": {cell: of.tolist() for cell, of in evidence.units.items()},
         "batch": evidence.batch,
+        "study": evidence.study,
         "values": [[*key, array.shape] for key, array in kept],
     }
     flat = [np.zeros(0), *(array.ravel() for _, array in kept)]
@@ -203,5 +232,6 @@ def load(id: str, package: Traversable | None = None) -> Evidence | None:
         size = math.prod(shape)
         values[*key], flat = flat[:size].reshape(shape), flat[size:]
     units = {int(cell): np.array(of) for cell, of in about["units"].items()}
-    batch = {int(cell): m for cell, m in about.get("batch", {}).items()}
-    return Evidence(np.array(about["rounds"]), about["points"], values, units, batch)
+    batch = {int(cell): m for cell, m in about["batch"].items()}
+    rounds = np.array(about["rounds"])
+    return Evidence(rounds, about["points"], values, units, batch, about["study"])

@@ -22,7 +22,7 @@ from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import first_difference
 from gpbandits_env.scenarios.metrics import metric_named
-from gpbandits_env.scenarios.results import evidence, references
+from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.evidence import by_unit, rounds_kept
 from gpbandits_env.scenarios.results.statistics import (
@@ -140,11 +140,12 @@ def _kept(id: str, metric: str) -> Iterator[tuple[str, Source]]:
 def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
     """Refuse results that would stand beside a reference of other functions or rounds."""
     id = scenario["id"]
-    if REFERENCE + id in paths and (kept := references.load(id)):
+    if REFERENCE + id in paths and (kept := evidence.load(id)):
         declared = registry.scenarios()[id].to_dict() if id in registry.scenarios() else {}
         # Another grid has other cells, which do not join those of the reference.
         same = {k: declared[k] for k in IDENTITY if k in declared and k != "points"}
-        for what, value in (same | {k: kept[k] for k in ("seed", "horizon")}).items():
+        same |= {"seed": kept.study["seed"], "horizon": kept.horizon}
+        for what, value in same.items():
             if scenario.get(what) != value:
                 name, own, other = first_difference(what, scenario.get(what), value)
                 raise InvalidInput(

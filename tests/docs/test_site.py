@@ -17,7 +17,7 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Check, paper
 from gpbandits_env.scenarios.claims.judge import CheckPart, Judged, Verdict
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS
-from gpbandits_env.scenarios.results import references
+from gpbandits_env.scenarios.results import evidence
 
 for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
     if find_spec(package) is None:
@@ -112,12 +112,16 @@ def test_every_scenario_has_its_command_and_what_is_kept_of_it(site, root):
     for scenario in registry.scenarios().values():
         page = unquote(read(site, f"scenarios/{scenario.id}.html"))
         assert f"scenarios/{scenario.id}.html" in unquote(read(site, "scenarios.html"))
-        kept = references.load(scenario.id, root / "scenarios")
+        kept = evidence.load(scenario.id, root / "scenarios")
         text = html.unescape(re.sub(r"<[^>]+>", "", page))
         plot = f"{scenario.id.replace('/', '-')}."
         verb = "reference" if kept else "run"
         assert f"gpbandits {verb} {scenario.id}" in text
-        labels = [label for cell in kept["cells"] for label in cell["agents"]] if kept else []
+        labels = (
+            [label for cell in range(len(kept.points)) for label in kept.labels(cell)]
+            if kept
+            else []
+        )
         assert bool(labels) == (plot in page), scenario.id
         assert all(label in text for label in labels)
         assert all(line.partition("`")[0] in text for line in scenario.departures)
@@ -129,7 +133,7 @@ def test_every_page_of_the_manual_is_in_the_site(site, root):
     for group in registry.GROUPS:
         assert f'href="papers/{group}.html"' in read(site, "scenarios.html")
         assert f'href="results/{group}.html"' in read(site, "scenarios.html")
-        kept = any((root / "scenarios" / "reference" / group).glob("*.json"))
+        kept = any((root / "scenarios" / "reference" / group).glob("*.npz"))
         assert (f'<h2 id="{group}' in read(site, f"results/{group}.html")) == kept
 
 
@@ -157,7 +161,7 @@ def test_each_claim_is_a_row_and_unfolds_to_all_its_parts(site, papers):
 def test_a_paper_has_its_figures_and_folds_its_readings_and_errata(site, root):
     for group in registry.PAPERS:
         page, of = read(site, f"papers/{group}.html"), paper(group)
-        kept = any((root / "scenarios" / "reference" / group).glob("*.json"))
+        kept = any((root / "scenarios" / "reference" / group).glob("*.npz"))
         figures = ['id="figures"'] if kept else []  # of scenarios that were run
         order = ['id="claims"', *figures, 'id="what-the-paper-leaves-open"', 'id="errata"']
         assert sorted(order, key=page.index) == order

@@ -8,12 +8,13 @@ tools/site/kept_numbers.py` writes the present numbers into the pages.
 """
 
 import re
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
-from gpbandits_env.scenarios.results import references
+from gpbandits_env.scenarios.results import evidence
 
 ROOT = Path(__file__).parents[2]
+load = cache(evidence.load)
 MARK = re.compile(
     r"(-?\d+(?:\.\d+)?)( ± \d+(?:\.\d+)?)?"
     r"<!-- (?P<id>\w+/[^\s#]+)(?:#(?P<cell>\d+))? (?P<agent>\S+)(?: (?P<metric>\w+))? -->"
@@ -26,12 +27,12 @@ def filled(text: str, comments: bool = False) -> str:
 
 
 def _number(found: re.Match[str], comments: bool) -> str:
-    kept = references.load(found["id"])
+    kept = load(found["id"])
     if kept is None:
         raise ValueError(f"{found[0]}: no results of this scenario are kept")
-    agent = kept["cells"][int(found["cell"] or 0)]["agents"][found["agent"]]
     shown = (found[1], found[2] or "")
-    values = agent[found["metric"] or "average_regret"]
+    cell, metric = int(found["cell"] or 0), found["metric"] or "average_regret"
+    values = kept.summary(cell, found["agent"], metric)
     digits = [len(number.partition(".")[2]) for number in shown]
     number = f"{values[0]:.{digits[0]}f}"
     number += f" ± {values[1]:.{digits[1]}f}" if shown[1] else ""

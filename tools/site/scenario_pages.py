@@ -1,4 +1,4 @@
-"""The pages of scenarios, and those with all means of a paper, from the reference files."""
+"""The pages of scenarios, and those with all means of a paper, from the kept values."""
 
 import re
 from collections import defaultdict
@@ -18,7 +18,8 @@ from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.metrics import KNOWN, reported_metrics
 from gpbandits_env.scenarios.reporting.plots import telling
 from gpbandits_env.scenarios.reporting.tables import markdown
-from gpbandits_env.scenarios.results import evidence, references
+from gpbandits_env.scenarios.results import evidence
+from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +76,7 @@ def results() -> dict[str, str]:
     for group in registry.GROUPS:
         parts = [f"# All means: {group}", *citation(group), MEANS]
         for s in registry.scenarios().values():
-            if group_of(s.id) == group and (kept := references.load(s.id)):
+            if group_of(s.id) == group and (kept := load(s.id)):
                 link = f"[{_capital(s.title)}](../scenarios/{s.id}.md): {_size(kept)}."
                 parts += [f"## {s.id}", link, *_tables(s, kept)]
         pages[f"results/{group}.md"] = "\n\n".join(parts) + "\n"
@@ -98,20 +99,20 @@ def pictures(id: str, folder: str) -> list[str]:
     ]
 
 
-def _size(kept: dict[str, Any]) -> str:
-    return f"{kept['trials']} trials of {kept['horizon']} rounds, base seed {kept['seed']}"
+def _size(kept: Evidence) -> str:
+    return f"{kept.trials} trials of {kept.horizon} rounds, base seed {kept.study['seed']}"
 
 
-def _tables(scenario: Scenario, kept: dict[str, Any]) -> list[str]:
+def _tables(scenario: Scenario, kept: Evidence) -> list[str]:
     notes = {e.label: e.note for e in (*scenario.agents, *scenario.alternatives)}
-    metrics = reported_metrics(scenario.metric, kept["optimum_moves"])
-    parts, names = [], telling([cell["params"] for cell in kept["cells"]])
-    for cell in kept["cells"]:
+    metrics = reported_metrics(scenario.metric, kept.study["optimum_moves"])
+    parts, names = [], telling(kept.points)
+    for cell, params in enumerate(kept.points):
         if names:
             # Attributes of a heading would stand in braces.
-            told = words({name: cell["params"][name] for name in names})
+            told = words({name: params[name] for name in names})
             parts.append(f"### {told}".replace("{", r"\{"))
-        parts.append(_table(cell, metrics, notes))
+        parts.append(_table(kept, cell, metrics, notes))
     return parts
 
 
@@ -119,11 +120,15 @@ def _capital(title: str) -> str:
     return title[0].upper() + title[1:]
 
 
-def _table(cell: dict[str, Any], metrics: list[str], notes: dict[str, str]) -> str:
+def _table(kept: Evidence, cell: int, metrics: list[str], notes: dict[str, str]) -> str:
     known = [name for name in KNOWN if name in metrics]
     rows = [
-        [label, *(f"{of[name][0]:.4g} ± {of[name][1]:.2g}" for name in known), notes.get(label, "")]
-        for label, of in cell["agents"].items()
+        [
+            label,
+            *("{:.4g} ± {:.2g}".format(*kept.summary(cell, label, name)) for name in known),
+            notes.get(label, ""),
+        ]
+        for label in kept.labels(cell)
     ]
     head = ["agent", *(KNOWN[name].title for name in known), "setting"]
     table = markdown(head, rows, right=range(1, len(known) + 1))
@@ -159,15 +164,15 @@ def overview() -> str:
 
 def _kept(scenario: Scenario) -> str:
     """Whether results are kept, with their size if it is not that of the scenario."""
-    kept = references.load(scenario.id)
+    kept = load(scenario.id)
     if kept is None:
         return "not yet"
-    same = (kept["trials"], kept["horizon"]) == (scenario.trials, scenario.horizon)
-    return "table and plot" + ("" if same else f" of {kept['trials']} trials of {kept['horizon']}")
+    same = (kept.trials, kept.horizon) == (scenario.trials, scenario.horizon)
+    return "table and plot" + ("" if same else f" of {kept.trials} trials of {kept.horizon}")
 
 
 def _page(scenario: Scenario) -> str:
-    group, kept = group_of(scenario.id), references.load(scenario.id)
+    group, kept = group_of(scenario.id), load(scenario.id)
     return made.get_template("scenario.md").render(
         s=scenario,
         group=group,

@@ -182,7 +182,7 @@ class Kept:
         numbers = (((high << 16) + (middle << 8) + low) << 9).view("<f4")  # 15 significant bits
         self.points, self.rounds = about["points"], np.array(about["rounds"])
         self.units = {int(cell): np.array(of) for cell, of in about["units"].items()}
-        self.batch = about.get("batch", {})
+        self.batch = about["batch"]
         self.arrays, start = {}, 0
         for cell, label, name, shape in about["values"]:
             end = start + math.prod(shape)

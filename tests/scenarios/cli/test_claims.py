@@ -9,7 +9,7 @@ from gpbandits_env.scenarios.claims.claim import Check, Claim, paper
 from gpbandits_env.scenarios.claims.judge import VERDICTS, judge
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.cli.claims import _loader
-from gpbandits_env.scenarios.results import evidence, references
+from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.study.run import run_study
 
@@ -64,10 +64,10 @@ def test_own_results_take_the_place_of_the_kept_ones(tmp_path):
 def test_trials_of_own_results_fall_into_the_units_of_the_kept_ones(tmp_path, monkeypatch):
     chosen = registry.get("srinivas2010/se-1d").select(["gp-ucb"], 3, 8)
     run_study(chosen, tmp_path / "own.sqlite", jobs=1, progress=False)
-    kept = Evidence(np.array([8]), [{}], {}, {0: np.array([4, 7, 4, 9])})
+    kept = Evidence(np.array([8]), [{}], {}, {0: np.array([4, 7, 4, 9])}, study={"seed": 0})
     monkeypatch.setattr(evidence, "load", lambda id: kept)
     assert _loader((tmp_path / "own.sqlite",))(chosen.id).units[0].tolist() == [4, 7, 4]
-    monkeypatch.setattr(references, "load", lambda id: {"seed": 3})
+    kept.study["seed"] = 3
     assert _loader((tmp_path / "own.sqlite",))(chosen.id).units == {}
 
 

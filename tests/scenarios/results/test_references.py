@@ -1,5 +1,5 @@
-import json
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,88 +8,86 @@ from click.testing import CliRunner
 from gpbandits_env.errors import MissingData
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.results import evidence, references
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import make_env
 
-KEPT = [s for s in registry.scenarios().values() if references.load(s.id)]
+KEPT = [s for s in registry.scenarios().values() if evidence.load(s.id)]
+METRICS = ("average_regret", "simple_regret")
 
 
 @pytest.fixture
 def kept(stored):
     with Store.open(stored) as store:
-        return references.to_reference(report(store))
+        return evidence.gather(store)
 
 
-def test_a_reference_has_every_agent(kept):
-    assert kept["trials"] == 4
-    assert [list(cell["agents"]) for cell in kept["cells"]] == [["gp-ucb", "ei", "random"]] * 2
-    mean, se = kept["cells"][0]["agents"]["ei"]["average_regret"]
-    assert mean > 0
-    assert se > 0
+def moved(kept, label, by):
+    """The same, with the last simple regret of an agent in the second cell moved."""
+    values = kept.curve(1, label, "simple_regret").copy()
+    values[:, -1] += by
+    return replace(kept, values=kept.values | {(1, label, "simple_regret"): values})
 
 
-def test_a_kept_file_is_loaded(kept, tmp_path):
-    path = tmp_path / "reference" / "test" / "tiny.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(references.compact(kept))
-    assert references.load("test/tiny", tmp_path) == json.loads(json.dumps(kept))
-    assert references.load("test/none", tmp_path) is None
-
-
-def test_kept_numbers_have_the_digits_asked_for():
-    kept = {"a": [[1.0 / 3.0, 1e-9 / 3.0], [7, 1.0, float("nan")]], "b": "],["}
-    text = references.compact(kept, 10)
-    assert text == '{"a":[[0.3333333333,3.333333333e-10],\n[7,1.0,NaN]],\n"b":"],["}\n'
+def test_a_reference_has_what_a_report_has(kept, stored, tmp_path):
+    """The means and their standard errors, also of the kept digits of the values."""
+    (tmp_path / "reference").mkdir()
+    evidence.save(kept, tmp_path / "reference" / "tiny.npz")
+    again = evidence.load("tiny", tmp_path)
+    assert evidence.load("none", tmp_path) is None
+    with Store.open(stored) as store:
+        shown = report(store)
+    for found in (kept, again):
+        assert found.study == kept.study
+        assert (found.study["digest"], found.study["seed"]) == (shown.digest, 0)
+        assert (found.trials, found.horizon) == (4, 12)
+        for cell in shown.cells:
+            assert found.labels(cell.index) == [agent.label for agent in cell.agents]
+            for agent in cell.agents:
+                for name in KNOWN.keys() & agent.mean.keys():
+                    expected = agent.mean[name], agent.se[name]
+                    given = found.summary(cell.index, agent.label, name)
+                    assert given == pytest.approx(expected, rel=1e-4, abs=1e-9)
 
 
 def test_a_moved_mean_is_told(kept):
-    assert references.compare(kept, kept) == []
-    moved = json.loads(json.dumps(kept))
-    entry = moved["cells"][1]["agents"]["ei"]["simple_regret"]
-    mean, se = entry
-    entry[0] = mean + 3.99 * np.sqrt(2) * se
-    assert references.compare(kept, moved) == []
-    entry[0] = mean + 4.01 * np.sqrt(2) * se
-    (deviation,) = references.compare(kept, moved)
-    entry[:] = 2.0, 0.0
-    nearly = json.loads(json.dumps(moved))
-    nearly["cells"][1]["agents"]["ei"]["simple_regret"][0] = 2.0 + 1e-9
-    assert references.compare(moved, nearly) == []
-    nearly["cells"][1]["agents"]["ei"]["simple_regret"][0] = 2.0 + 1e-8
-    assert len(references.compare(moved, nearly)) == 1
+    assert references.compare(kept, kept, METRICS) == []
+    _, se = kept.summary(1, "ei", "simple_regret")
+    assert references.compare(kept, moved(kept, "ei", 3.99 * np.sqrt(2) * se), METRICS) == []
+    (deviation,) = references.compare(kept, moved(kept, "ei", 4.01 * np.sqrt(2) * se), METRICS)
     assert "ei, simple_regret, {'noise_var': 0.1}" in deviation
+    level = moved(kept, "ei", 2.0 - kept.curve(1, "ei", "simple_regret")[:, -1])
+    assert references.compare(level, moved(level, "ei", 1e-5), METRICS) == []
+    assert len(references.compare(level, moved(level, "ei", 3e-4), METRICS)) == 1
 
 
-def test_an_agent_that_the_scenario_no_longer_has_is_told(kept, stored):
-    fewer = json.loads(json.dumps(kept))
-    for cell in fewer["cells"]:
-        del cell["agents"]["ei"]
-    told = references.compare(kept, fewer)
+def test_an_agent_that_the_scenario_no_longer_has_is_told(kept):
+    left = replace(kept, values={k: v for k, v in kept.values.items() if k[1] != "ei"})
+    told = references.compare(kept, left, METRICS)
     assert told
     assert all(line.startswith("ei, ") and ": nan, reference" in line for line in told)
-    with Store.open(stored) as store:
-        values = evidence.gather(store)
-    left = replace(values, values={k: v for k, v in values.values.items() if k[1] != "ei"})
-    assert evidence.differences(values, left) == ["ei: the scenario no longer has this agent"]
+    assert evidence.differences(kept, left) == ["ei: the scenario no longer has this agent"]
 
 
 def test_few_trials_may_lie_close_together_by_chance(kept):
-    few = json.loads(json.dumps(kept)) | {"trials": 1}
-    entry = few["cells"][1]["agents"]["ei"]["simple_regret"]
-    mean, se = entry
-    entry[:] = mean + 3.9 * np.sqrt(1 + 4) * se, float("nan")
-    assert references.compare(kept, few) == []
-    entry[0] = mean + 4.1 * np.sqrt(1 + 4) * se
-    assert len(references.compare(kept, few)) == 1
+    mean, se = kept.summary(1, "ei", "simple_regret")
+    few = replace(kept, values={k: v[:1] for k, v in kept.values.items()})
+    for of in product((0, 1), kept.labels(0), METRICS):  # the trial is like the mean
+        few.values[of] = np.full((1, len(kept.rounds)), kept.summary(*of)[0])
+    few.values[1, "ei", "simple_regret"][:] = mean + 3.9 * np.sqrt(1 + 4) * se
+    assert references.compare(kept, few, METRICS) == []
+    few.values[1, "ei", "simple_regret"][:] = mean + 4.1 * np.sqrt(1 + 4) * se
+    assert len(references.compare(kept, few, METRICS)) == 1
 
 
 def test_other_conditions_are_told(kept):
     assert references.conditions(kept, kept) == []
-    moved = json.loads(json.dumps(kept)) | {"trials": 2}
-    moved["machine"]["blas"] = ["openblas 0.3 Other"]
-    blas, trials = sorted(references.conditions(kept, moved))
+    machine = {"machine": {"blas": ["openblas 0.3 Other"]}}
+    few = {k: v[:2] for k, v in kept.values.items()}
+    other = replace(kept, values=few, study=kept.study | machine)
+    blas, trials = sorted(references.conditions(kept, other))
     assert blas.endswith("and this run openblas 0.3 Other")
     assert trials == "the reference has trials 4, and this run 2"
 
@@ -97,10 +95,12 @@ def test_other_conditions_are_told(kept):
 def test_the_papers_scenarios_have_references_of_their_size():
     assert {s.id for s in KEPT} >= {"srinivas2010/se-1d", "srinivas2010/temperature"}
     for scenario in KEPT:
-        kept = references.load(scenario.id)
-        assert (kept["trials"], kept["horizon"]) == (scenario.trials, scenario.horizon)
+        kept = evidence.load(scenario.id)
+        assert (kept.trials, kept.horizon) == (scenario.trials, scenario.horizon)
         labels = {e.label for e in (*scenario.agents, *scenario.alternatives)}
-        assert all(set(cell["agents"]) == labels for cell in kept["cells"])
+        assert all(set(kept.labels(cell)) == labels for cell in range(len(kept.points)))
+        batches = [cell.scenario.env_kwargs.get("batch_size", 1) for cell in scenario.cells()]
+        assert kept.batch == {i: m for i, m in enumerate(batches) if m > 1}
 
 
 @pytest.mark.slow
@@ -126,17 +126,6 @@ def test_cumulative_regret_is_that_of_all_actions_of_a_batch(run, tiny, tmp_path
                 whole = store.arrays(cell, "ei", "regret").sum(axis=2).cumsum(axis=1)
                 found = of.curve(cell, "ei", "cumulative_regret")
                 np.testing.assert_allclose(found, whole[:, kept.rounds - 1], rtol=1e-4)
-
-
-@pytest.mark.parametrize("scenario", KEPT, ids=lambda s: s.id)
-def test_the_kept_values_have_the_kept_means(scenario):
-    kept, values = references.load(scenario.id), evidence.load(scenario.id)
-    for i, cell in enumerate(kept["cells"]):
-        for label, metrics in cell["agents"].items():
-            for name, (mean, _) in metrics.items():
-                if name != "simple_regret" or not kept["optimum_moves"]:
-                    found = values.curve(i, label, name)[:, -1].mean()
-                    assert found == pytest.approx(mean, rel=5e-4, abs=1e-9)
 
 
 def test_a_trial_that_differs_is_told(stored):

@@ -13,7 +13,7 @@ from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.cli.compare import compare_command
-from gpbandits_env.scenarios.results import evidence, references
+from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.statistics import LIMITS, holm
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
@@ -353,7 +353,8 @@ def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files, tm
     row = field["ei", "test/20"]
     np.testing.assert_array_equal(row.rounds, kept.rounds)
     np.testing.assert_array_equal(row.regret, kept.curve(0, "ei", "average_regret"))
-    monkeypatch.setattr(references, "load", lambda id: {"seed": 7, "horizon": 15})
+    other = replace(kept, study={"seed": 7})
+    monkeypatch.setattr(evidence, "load", lambda id: other if id == "test/20" else None)
     with pytest.raises(InvalidInput, match=r"has seed 0, and the reference results .* have 7"):
         gather([files[0], "reference:test/20"], "average_regret")
     with pytest.raises(InvalidInput, match=r"are kept: run the scenario, or .* suite run"):
@@ -362,9 +363,8 @@ def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files, tm
 
 def test_results_of_another_environment_do_not_join_a_reference(monkeypatch, files):
     with Store.open(files[0]) as store:
-        kept, made = evidence.gather(store), store.scenario
+        kept = evidence.gather(store)
     monkeypatch.setattr(evidence, "load", lambda id: kept)
-    monkeypatch.setattr(references, "load", lambda id: {k: made[k] for k in ("seed", "horizon")})
     other = SUITE[0].changed({"noise_var": 0.5})
     monkeypatch.setattr(registry, "scenarios", lambda: {"test/20": other})
     with pytest.raises(InvalidInput, match=r"has env_kwargs.noise_var .* test/20 have 0.5: run it"):

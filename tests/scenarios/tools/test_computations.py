@@ -9,6 +9,7 @@ import pytest
 from gpbandits_env.errors import MissingData
 from gpbandits_env.scenarios import registry
 from tools.claims import named, table
+from tools.claims.__main__ import compact
 
 REFERENCE = Path(__file__).parents[3] / "scenarios" / "reference"
 KEPT = {
@@ -50,3 +51,8 @@ def test_names_are_those_of_the_functions():
 
     assert named(lower_bound) == {"lower-bound": lower_bound}
     assert all(table(paper, "COMPUTATIONS") for paper in registry.PAPERS)
+
+
+def test_numbers_are_kept_with_ten_digits():
+    kept = {"a": [[1.0 / 3.0, 1e-9 / 3.0], [7, 1.0, float("nan")]], "b": "],["}
+    assert compact(kept) == '{"a":[[0.3333333333,3.333333333e-10],\n[7,1.0,NaN]],\n"b":"],["}\n'
