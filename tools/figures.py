@@ -1,8 +1,8 @@
 """The figures of the documentation, drawn from a results file alone.
 
-If the cells of a scenario differ in the batch size, there is one panel per agent. If the agents
-differ in one setting, regret is drawn against that setting. Otherwise there is one panel per cell
-with the metric of the scenario, or the scenario's own panels as `plots` draws them.
+If the agents of a scenario differ in one setting, regret is drawn against that setting. Otherwise
+there is one panel per cell with the metric of the scenario, or the scenario's own panels as `plots`
+draws them.
 
 `python -m tools.figures FILE...` makes other PNG pictures as light as these.
 """
@@ -12,17 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import colormaps
 from PIL import Image
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.metrics import KNOWN, Panel
-from gpbandits_env.scenarios.reporting.plots import (
-    COLUMNS,
-    WIDTH,
-    draw_curves,
-    plot,
-)
+from gpbandits_env.scenarios.reporting.plots import WIDTH, plot
 from gpbandits_env.scenarios.reporting.style import (
     band,
     colour_of,
@@ -38,7 +32,7 @@ from gpbandits_env.scenarios.results.store import Store
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE, PNG = "batch_size", (".png",)
+PNG = (".png",)
 # The spread over the instances that a sweep shows: from the 10th percentile to the 90th.
 SPREAD = (0.1, 0.9)
 # A kept picture has so many colours, any two of which differ by so much in red, green or blue: each
@@ -83,8 +77,6 @@ def lighten(file: Path) -> Path:
 
 def _drawn(store: Store, stem: Path) -> list[Path]:
     scenario = store.scenario
-    if sweeps_batches(scenario):
-        return _batches(store, stem)
     if scenario.get("sweep"):
         return _sweep(store, stem)
     own, swept = bool(scenario.get("panels")), len(scenario["points"]) > 1
@@ -120,7 +112,7 @@ def _sweep(store: Store, stem: Path) -> list[Path]:
         _scale(axes, x)
         axes.set(xlabel=f"{name}, as the agent assumes", ylim=(0, None))
         axes.set_ylabel(f"{KNOWN[metric].title} at round {scenario['horizon']}")
-        entitle(figure, _title(scenario))
+        entitle(figure, f"{scenario['id']}: {scenario['title']} ({scenario['trials']} trials)")
         share_legend(figure, 4, [axes])
         return write(figure, stem, PNG)
 
@@ -135,50 +127,6 @@ def _scale(axes: "Axes", x: Array) -> None:
         axes.set_xlim(0.0, 1.08 * max(x))
     axes.set_xticks(x, [f"{value:g}" for value in x])
     axes.set_xticks([], minor=True)
-
-
-def _title(scenario: dict[str, Any], more: str = "") -> str:
-    return f"{scenario['id']}: {scenario['title']} ({scenario['trials']} trials{more})"
-
-
-# -- Batches of several sizes ---------------------------------------------------------------------
-
-
-def sweeps_batches(scenario: dict[str, Any]) -> bool:
-    """Whether the cells of a scenario differ in the batch size and in nothing else."""
-    points = scenario["points"]
-    return len(points) > 1 and all(set(point) == {SIZE} for point in points)
-
-
-def _batches(store: Store, stem: Path) -> list[Path]:
-    """Draw one panel per agent, with a line for each batch size, from light to dark."""
-    scenario, cells_of = store.scenario, _cells_of(store)
-    panel, points = Panel(scenario["metric"], log=True), scenario["points"]
-    rows = -(-len(cells_of) // COLUMNS)
-    with new_figure(WIDTH, 1.0 + 2.2 * rows) as figure:
-        grid: Any = figure.subplots(rows, COLUMNS, squeeze=False, sharex=True, sharey=True)
-        for axes, (label, cells) in zip(grid.ravel(), cells_of.items(), strict=False):
-            shades = colormaps["viridis_r"](np.linspace(0.15, 1.0, len(cells)))
-            sizes = [
-                (f"m = {points[c][SIZE]}", c, label, {"color": shade})
-                for c, shade in zip(cells, shades, strict=True)
-            ]
-            draw_curves(axes, store, panel, sizes)
-            axes.set_title(label)
-            axes.label_outer()
-        for axes in grid.ravel()[len(cells_of) :]:
-            axes.set_axis_off()
-        entitle(figure, _title(scenario, ", band: s.e."))
-        share_legend(figure, len(points))
-        return write(figure, stem, PNG)
-
-
-def _cells_of(store: Store) -> dict[str, list[int]]:
-    """Agent -> the cells that it has run, by increasing batch size."""
-    points = store.scenario["points"]
-    order = sorted(range(len(points)), key=lambda i: int(points[i][SIZE]))
-    found = {k: [i for i in order if k in store.labels(i)] for k in store.scenario["agents"]}
-    return {label: cells for label, cells in found.items() if len(cells) > 1}
 
 
 if __name__ == "__main__":

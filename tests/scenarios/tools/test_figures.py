@@ -1,4 +1,4 @@
-"""The figures of the documentation; batches of several sizes."""
+"""The figures of the documentation."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,6 @@ def test_all_sizes_face_the_same_functions(store):
 
 
 def test_the_figure(store, tmp_path):
-    assert figures.sweeps_batches(store.scenario)
     (file,) = figures.draw(store, tmp_path / "batches")
     with Image.open(file) as picture:
         assert 20 < len(picture.getcolors()) <= 32  # lines, bands and letters
@@ -76,8 +75,3 @@ def test_no_kept_picture_is_too_wide_for_a_phone():
             widths[file.name] = picture.width
     assert widths
     assert {name: width for name, width in widths.items() if width > 560} == {}
-
-
-def test_other_scenarios_are_drawn_as_ever(run):
-    with Store.open(run().path) as opened:
-        assert not figures.sweeps_batches(opened.scenario)
