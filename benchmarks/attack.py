@@ -43,7 +43,7 @@ BASES = [
     ["plot", "a.sqlite", "--out", "p", "--log", "--agents", "ei"],
     ["export", "a.sqlite", "--out", "t.csv", "--format", "csv"],
     ["export", "a.sqlite", "--out", "t.parquet"],
-    ["compare", "a.sqlite", "--metric", "average_regret", "--reference", "random", "--json"],
+    ["compare", "a.sqlite", "--metric", "average_regret", "--baseline", "random", "--json"],
     ["published", "a.sqlite", "--agent", "ei"],
     ["list", "srinivas2010/se-1d"],
     ["agents"],

@@ -20,20 +20,19 @@ from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.run import run_study
 from gpbandits_env.scenarios.suite import card_page
 from gpbandits_env.scenarios.suite.card_figure import figure
-from gpbandits_env.scenarios.suite.comparison import REFERENCE, agents_of, compare, gather
+from gpbandits_env.scenarios.suite.comparison import REFERENCE, compare, gather
 
 
 @click.command("compare")
 @options.FILES
 @click.option(
     "--metric",
-    type=click.Choice(list(METRICS)),
+    type=click.Choice(["average_regret", "simple_regret"]),
     default="average_regret",
     show_default=True,
     help="Metric to compare.",
 )
 @options.agents(help="Labels; by default those in all files.")
-@click.option("--reference", metavar="A", help="Agent whose score is 1; by default random.")
 @click.option("--baseline", metavar="A", help="Test this agent against each other one only.")
 @click.option("--latex", is_flag=True, help="Print a LaTeX table (booktabs) and draw no plot.")
 @options.out(help="Name of the plots (.png and .svg).")
@@ -43,7 +42,6 @@ def compare_command(
     files: tuple[Path, ...],
     metric: str,
     agents: list[str] | None,
-    reference: str | None,
     baseline: str | None,
     latex: bool,
     out: Path | None,
@@ -61,10 +59,8 @@ def compare_command(
       gpbandits compare results/ren2024-*.sqlite --metric simple_regret
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
-    # Cumulative regret only grows; divided by the rounds it falls.
-    curves = gather(files, "average_regret", agents) if metric == "cumulative_regret" else None
     field, title = gather(files, metric, agents), METRICS[metric].title
-    found = compare(field, reference, baseline, title=title, curves=curves, seed=seed)
+    found = compare(field, baseline, title=title, seed=seed)
     if as_json:
         click.echo(json.dumps({"metric": metric, **found.to_dict()}, indent=2))
         return
@@ -74,7 +70,7 @@ def compare_command(
     click.echo(found)
     own = [file for file in files if not str(file).startswith(REFERENCE)]
     stem = out or (own[0].parent if own else Path()) / "comparison"
-    for file in write(figure(found, agents_of(files)), stem, reads=files):
+    for file in write(figure(found), stem, reads=files):
         click.echo(f"plot     {file}")
 
 

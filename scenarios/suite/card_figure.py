@@ -28,12 +28,9 @@ GREY = "#8C8C8C"
 CORNERS = 3
 
 
-def figure(card: Card, agents: Mapping[str, str] | None = None) -> "Figure":
-    """All pictures of a card in one Matplotlib figure.
-
-    ``agents``, label -> agent, determines the colours; by default the labels do.
-    """
-    styles, panels, last = _styles(card, agents), _panels(card), _height(card)
+def figure(card: Card) -> "Figure":
+    """All pictures of a card in one Matplotlib figure."""
+    styles, panels, last = _styles(card), _panels(card), _height(card)
     rows = -(-sum(draw is not _ranks for draw, _ in panels.values()) // 2)
     heights = [max(3.6, 0.6 + 0.3 * len(card.profiles))] * rows
     with new_figure(13.0, 1.0 + sum(heights) + last) as made:
@@ -75,10 +72,9 @@ def _panels(card: Card) -> "dict[str, tuple[Callable[[Any, Card, Styles], None],
     }
 
 
-def _styles(card: Card, agents: Mapping[str, str] | None = None) -> Styles:
-    """The looks of each line; the newcomer's is thick."""
-    names = {k: k.partition("/")[0].partition(" (")[0] for k in card.profiles}
-    found = line_styles({k: (agents or names)[k] for k in card.profiles})
+def _styles(card: Card) -> Styles:
+    """The looks of each line, by its label; the newcomer's is thick."""
+    found = line_styles({k: k.partition("/")[0].partition(" (")[0] for k in card.profiles})
     thick = {"linewidth": 3.0, "linestyle": "-"}
     return found | {k: found[k] | thick for k in found if k == card.newcomer}
 

@@ -92,19 +92,6 @@ def gather(paths: Sequence[str | Path], metric: str, agents: Sequence[str] | Non
     return _in_common(found, agents)
 
 
-def agents_of(paths: Sequence[str | Path]) -> dict[str, str]:
-    """Label -> agent of several results files; the first file with a label decides."""
-    found: dict[str, str] = {}
-    for path in paths:
-        if str(path).startswith(REFERENCE):
-            entries = registry.get(str(path).removeprefix(REFERENCE)).select(["all"]).agents
-            found = {entry.label: entry.agent for entry in entries} | found
-            continue
-        with Store.open(path) as store:
-            found = {k: entry["agent"] for k, entry in store.scenario["agents"].items()} | found
-    return found
-
-
 def _name(id: str, params: Settings) -> str:
     return " ".join([id, *(f"{k}={v}" for k, v in params.items())])
 
@@ -195,40 +182,34 @@ def _in_common(found: Mapping[str, list[Source]], agents: Sequence[str] | None) 
 
 def compare(
     field: Field,
-    reference: str | None = None,
     baseline: str | None = None,
     *,
     title: str = "regret",
-    curves: Field | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Card:
     """Compare agents over problems.
 
+    Score 1 is random if it was run, or else the worst agent of each problem, as where random is no
+    worse than the best agent.
+
     Cost: O(resamples x runs) per pair of agents.
 
     Args:
         field: rows from `gather`, with the same agents on each problem.
-        reference: the agent whose mean regret has score 1; None for random if it was run, or else
-            the worst of each problem, as where random is no worse than the best agent.
         baseline: an agent that is tested against each other one; None tests every pair, which
             needs smaller p-values.
         title: what the regret is.
-        curves: rows of a metric that falls with the rounds, for the views before the last round; by
-            default the same.
         resamples: the number of bootstrap samples.
         seed: the seed of the bootstrap.
     Raises:
-        UnknownName: the reference or the baseline is not among the agents.
-        InvalidInput: the reference has no more regret than the best agent on one of the problems.
+        UnknownName: the baseline is not among the agents.
     """
     by, means, rng = by_agent(field), means_of(field), np.random.default_rng(seed)
-    for given in filter(None, (reference, baseline)):
-        one_of(given, by, "agent in these files")
-    one = reference or (RANDOM if RANDOM in by else "")
-    scales = {id: _scale(of, reference, id) for id, of in means.items()}
-    falling = by_agent(curves or field)
-    over = {id: _scale(of, reference, id) for id, of in means_of(curves or field).items()}
+    if baseline:
+        one_of(baseline, by, "agent in these files")
+    one = RANDOM if RANDOM in by else ""
+    scales = {id: _scale(of) for id, of in means.items()}
     made = card(field, baseline or "", scales=scales, resamples=resamples, seed=seed)
     improvement: dict[str, dict[str, Interval]] = {label: {} for label in by}
     for a, b in combinations(by, 2):
@@ -251,8 +232,8 @@ def compare(
         notes=tuple(notes),
         one=one,
         improvement=improvement,
-        runtimes={label: runtime(falling[label], over, made.rounds) for label in made.profiles},
-        anytime={label: _anytime(rows, over) for label, rows in falling.items()},
+        runtimes={label: runtime(by[label], scales, made.rounds) for label in made.profiles},
+        anytime={label: _anytime(rows, scales) for label, rows in by.items()},
     )
 
 
@@ -266,14 +247,9 @@ def _anytime(rows: Mapping[str, Row], scales: Mapping[str, Scale]) -> Array:
     return interquartile_mean(found)
 
 
-def _scale(means: Mapping[str, float], reference: str | None, problem: str) -> Scale:
+def _scale(means: Mapping[str, float]) -> Scale:
     """The scale of a problem; score 1 is the worst agent if random is no worse than the best."""
-    found = Scale.of(means, reference or RANDOM)
-    if reference is not None and not found.usable:
-        raise InvalidInput(
-            f"the regret of {reference} in {problem} is not above that of the best agent, so it "
-            "cannot be score 1: choose another reference, or leave the problem out"
-        )
+    found = Scale.of(means)
     return found if found.usable else Scale.of(means, "")
 
 

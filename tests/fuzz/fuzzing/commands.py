@@ -24,7 +24,7 @@ LINES: tuple[list[str], ...] = (
     ["export", "good.sqlite", "--out", "x.csv", "--format", "csv"],
     ["export", "bad.sqlite", "--out", "x.parquet"],
     ["compare", "good.sqlite", "good.sqlite", "--metric", "simple_regret", "--json"],
-    ["compare", "good.sqlite", "--agents", "random", "--reference", "random", "--json"],
+    ["compare", "good.sqlite", "--agents", "random", "--baseline", "random", "--json"],
     ["compare", "good.sqlite", "bad.sqlite", "--seed", "1", "--json"],
     ["list", "srinivas2010/se-1d"],
     ["data", "--download", "nothing"],
