@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.gp.descent import descend
-from gpbandits_env.gp.learning.likelihood import Likelihood, PointLikelihood, SeriesLikelihood
-from gpbandits_env.gp.learning.priors import MOST_EPSILON, LogNormal
+from gpbandits_env.gp.learning.likelihood import Likelihood, PointLikelihood
+from gpbandits_env.gp.learning.priors import MOST_EPSILON, REACH, LogNormal
 from gpbandits_env.gp.temporal import TemporalKernel
 
 # Starts from slow to fast drift: the likelihood in epsilon may have a maximum at either end.
@@ -30,13 +32,13 @@ USUAL = {"lengthscale", "variance", "noise_var", "temporal"}
 MULTIPLES = np.linspace(-np.log(2.0), np.log(2.0), 41)
 # The largest number of evaluations of a search, and of one that improves on the last model.
 LONG, SHORT = 60, 16
-# Without priors, a logarithm may move this far from its start (a factor of 3000), which keeps fits
-# to few data sane.
-REACH = 8.0
 
 
 class LearnedParameter(NamedTuple):
-    """A positive hyper-parameter, learned as the logarithm of value / unit."""
+    """A positive hyper-parameter, learned as the logarithm of value / unit.
+
+    A rate of drift, whose word is "epsilon", may be 0 and is learned as its square root.
+    """
 
     word: str
     value: float
@@ -45,9 +47,16 @@ class LearnedParameter(NamedTuple):
     unit: float = 1.0
 
     @property
+    def start(self) -> float:
+        """The logarithm, or the square root."""
+        return self.value**0.5 if self.word == "epsilon" else float(np.log(self.value / self.unit))
+
+    @property
     def limits(self) -> Array:
-        """The bounds of the logarithm."""
+        """The bounds of the logarithm, or of the square root."""
         prior = self.prior
+        if self.word == "epsilon":
+            return np.array([0.0, MOST_EPSILON**0.5])
         return np.log([prior.low, prior.high]) if prior else np.array([-REACH, REACH])
 
 
@@ -59,7 +68,6 @@ class Climbed:
     """
 
     theta: Array
-    epsilon: float
     at: Likelihood
     starts: tuple[float, ...]
     evaluations: int
@@ -68,40 +76,44 @@ class Climbed:
 
 @dataclass(frozen=True)
 class Climbs:
-    """L-BFGS-B within bounds on the free entries of u = (sqrt(epsilon), log(value / unit), ...).
+    """L-BFGS-B within bounds on the free entries of u, the logarithms of value / unit.
 
-    The parameters are those of the kernel, in the order of the likelihood, and the noise.
-    ``drifts`` says whether epsilon is learned.
+    The parameters are those of the covariances, in the order of the likelihood, and the noise.
     """
 
-    likelihood: PointLikelihood | SeriesLikelihood
+    likelihood: PointLikelihood
     parameters: tuple[LearnedParameter, ...]
-    epsilon: float
-    drifts: bool
+
+    @cached_property
+    def _rates(self) -> NDArray[np.bool_]:
+        return np.array([p.word == "epsilon" for p in self.parameters])
+
+    @cached_property
+    def _units(self) -> Array:
+        return np.array([p.unit for p in self.parameters])
 
     def best(self, starts: int) -> Climbed:
         """The best result of searches from the current values and from the prior centers.
 
         With 0 starts, it is the result of one short search from the current values.
         """
-        given = np.log([p.value / p.unit for p in self.parameters])
+        given = np.array([p.start for p in self.parameters])
         if not starts:
-            u, value, count = self._climb(np.array([self.epsilon**0.5, *given]), SHORT)
-            return Climbed(*self._values(u), self._at(u), (value,), count)
+            u, value, count = self._climb(given, SHORT)
+            return Climbed(self._theta(u), self._at(u), (value,), count)
         firsts = [given]
         if any(p.prior for p in self.parameters):
             firsts += [self._centre(factors, given) for factors in STARTS[: starts - 1]]
             for first in (given, self._centre({"noise_var": 10.0}, given)):
                 firsts += self._multiples(first)
-        epsilons = EPSILON_STARTS if self.drifts else (self.epsilon,)
-        ends = [
-            self._climb(np.array([epsilons[i % len(epsilons)] ** 0.5, *firsts[i % len(firsts)]]))
-            for i in range(max(len(firsts), len(epsilons)))
-        ]
+        count = max(len(firsts), len(EPSILON_STARTS) * int(self._rates.any()))
+        ends = []
+        for i in range(count):
+            rate, first = EPSILON_STARTS[i % len(EPSILON_STARTS)], firsts[i % len(firsts)]
+            ends.append(self._climb(np.where(self._rates, rate**0.5, first)))
         u, _, _ = max(ends, key=lambda end: end[1])
-        theta, epsilon = self._values(u)
         values, counts = tuple(end[1] for end in ends), sum(end[2] for end in ends)
-        return Climbed(theta, epsilon, self._at(u), values, counts)
+        return Climbed(self._theta(u), self._at(u), values, counts)
 
     def _centre(self, factors: Mapping[str, float], given: Array) -> Array:
         """The prior centers times factors for free parameters; given values for the others."""
@@ -118,24 +130,23 @@ class Climbs:
             if p.free and p.prior and p.word not in USUAL:
                 moved = first + np.outer(MULTIPLES, np.eye(len(first))[i])
                 scores = p.prior(moved[:, i])[0]
-                scores += [self._at(np.array([self.epsilon**0.5, *u])).value for u in moved]
+                scores += [self._at(u).value for u in moved]
                 firsts.append(moved[int(np.nanargmax(scores))])
         return firsts
 
-    def _values(self, u: Array) -> tuple[Array, float]:
-        theta = np.array([p.unit for p in self.parameters]) * np.exp(u[1:])
-        return theta, float(u[0] ** 2) if self.drifts else self.epsilon
+    def _theta(self, u: Array) -> Array:
+        return np.where(self._rates, u * u, self._units * np.exp(u))
 
     def _at(self, u: Array) -> Likelihood:
-        theta, epsilon = self._values(u)
-        return self.likelihood(theta[:-1], float(theta[-1]), epsilon)
+        theta = self._theta(u)
+        return self.likelihood(theta[:-1], float(theta[-1]))
 
     def _climb(self, first: Array, most: int = LONG) -> tuple[Array, float, int]:
         """The end of a search, its objective and the number of evaluations."""
-        free = np.array([self.drifts, *(p.free for p in self.parameters)])
-        limits = np.array([(0.0, MOST_EPSILON**0.5), *(p.limits for p in self.parameters)])[free]
+        free, rates = np.array([p.free for p in self.parameters]), np.flatnonzero(self._rates)
+        limits = np.array([p.limits for p in self.parameters])[free]
         groups: dict[LogNormal, list[int]] = {}
-        for i, p in enumerate(self.parameters, 1):
+        for i, p in enumerate(self.parameters):
             if p.free and p.prior:
                 groups.setdefault(p.prior, []).append(i)
         u = first.copy()
@@ -143,7 +154,8 @@ class Climbs:
         def objective(moved: Array) -> tuple[float, Array]:
             u[free] = moved
             value, slope, _ = self._at(u)
-            slope[0] *= 2.0 * u[0]
+            for i in rates:
+                slope[i] *= 2.0 / max(u[i], np.finfo(float).tiny)
             for prior, at in groups.items():
                 density, rise = prior(u[at])
                 value += float(density.sum())

@@ -10,14 +10,13 @@ from scipy.optimize import brentq
 from gpbandits_env.arrays import Array, IntArray, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.kernels import Kernel, Stationary
-from gpbandits_env.gp.learning.climbs import Climbed, Climbs, LearnedParameter
+from gpbandits_env.gp.learning.climbs import EPSILON_STARTS, Climbed, Climbs, LearnedParameter
 from gpbandits_env.gp.learning.data import Observations, Series
 from gpbandits_env.gp.learning.likelihood import (
     Covariances,
     KernelCovariances,
     PointLikelihood,
     RadialCovariances,
-    SeriesLikelihood,
     TimedCovariances,
     below_one,
     one_mean,
@@ -26,7 +25,7 @@ from gpbandits_env.gp.learning.priors import FLAT, MOST_EPSILON, HyperPriors, of
 from gpbandits_env.gp.learning.scaling import OutputScaling
 from gpbandits_env.gp.learning.time import TimeFit
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per
+from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, epsilon_per
 
 # Twice the drop in log likelihood: the 95% chi-squared quantile with 1 degree of freedom.
 CHI2_95 = 3.841458820694124
@@ -166,36 +165,38 @@ def fit(
         )
     positive(model.noise_var, "noise_var", zero=priors is not None and "noise_var" in names)
     below_one(model.epsilon)
+    if not of_points and (priors is not None or ard is not False):
+        raise InvalidInput("series allow no priors and no ard: leave them out")
     # The starts of epsilon suit times of which one unit passes from one to the next.
     unit = usual_gap(part.times for part in parts) if "epsilon" in names else 1.0
-    if rescaled := unit > 2.0:
-        model = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MOST_EPSILON))
+    unit = unit if unit > 2.0 else 1.0
+    start, fixed = model, of_points and not model.epsilon and "epsilon" not in names
+    if drifts := model.temporal is None and not fixed:
+        drift = MarkovTime(min(epsilon_per(unit, model.epsilon), MOST_EPSILON))
+        start = replace(model, epsilon=0.0, temporal=drift)
         parts = [replace(part, times=part.times / unit) for part in parts]
     if of_points:
-        found = _ObservationFit(model, parts[0], names, priors).run(ard, starts)
-    elif priors is not None or ard is not False:
-        raise InvalidInput("series allow no priors and no ard: leave them out")
+        found = _ObservationFit(start, parts[0], names, priors).run(ard, starts)
     else:
-        found = _fit_series(model, parts, names)
-    if rescaled:
-        epsilon = epsilon_per(1.0 / unit, found.model.epsilon)
-        found = replace(found, model=replace(found.model, epsilon=epsilon))
-    return found
+        found = _fit_series(start, parts, names)
+    if not drifts:
+        return found
+    epsilon, learned = model.epsilon, found.model.temporal
+    # Observations of one time say nothing about epsilon, and it stays as it is.
+    if "epsilon" in names and any(np.ptp(part.times) > 0.0 for part in parts):
+        assert isinstance(learned, MarkovTime)
+        epsilon = epsilon_per(1.0 / unit, learned.epsilon)
+    return replace(found, model=replace(found.model, temporal=None, epsilon=epsilon))
 
 
 def _fit_series(model: Model, data: Sequence[Series], names: frozenset[str]) -> Fitted:
-    if model.temporal is not None:
-        search = TimeFit(model, data, names)
-        moving, value = search.best()
-        return Fitted(moving, value, (value,), search.evaluations)
-    if not names <= {"epsilon", "noise_var"}:
-        raise InvalidInput("series allow only epsilon or temporal, and noise_var, to be learned")
-    start, free = model.noise_var, "noise_var" in names
-    noise = LearnedParameter("noise_var", start, free, unit=start)
-    likelihood = SeriesLikelihood(model, data)
-    found = Climbs(likelihood, (noise,), model.epsilon, "epsilon" in names).best(1)
-    learned = replace(model, noise_var=float(found.theta[-1]), epsilon=found.epsilon)
-    return Fitted(learned, found.at.value, found.starts, found.evaluations)
+    rates = EPSILON_STARTS if "epsilon" in names else ()
+    starts = [replace(model, temporal=MarkovTime(rate)) for rate in rates] or [model]
+    searches = [TimeFit(start, data, names) for start in starts]
+    ends = [search.best() for search in searches]
+    best, value = max(ends, key=lambda end: end[1])
+    count = sum(search.evaluations for search in searches)
+    return Fitted(best, value, tuple(end[1] for end in ends), count)
 
 
 def usual_gap(times: Iterable[Array]) -> float:
@@ -266,9 +267,7 @@ class _ObservationFit:
             kernel,
             float(found.theta[-1]) * outputs.var if "noise_var" in names else model.noise_var,
             outputs.mean + outputs.sd * found.at.mean if "mean" in names else model.prior_mean,
-            # Observations of one time say nothing about it, and it stays where its search began.
-            found.epsilon if np.ptp(self._data.times) > 0.0 else model.epsilon,
-            found.temporal,
+            temporal=found.temporal,
         )
         return Fitted(learned, found.at.value, found.starts, found.evaluations)
 
@@ -283,20 +282,18 @@ class _ObservationFit:
         data, prior = self._data, self._priors.noise_var if self._priors else None
         unit, free = 1.0 if prior else noise, "noise_var" in self._names
         last = LearnedParameter("noise_var", noise, free, prior, unit)
-        epsilon, drifts, temporal = self._model.epsilon, "epsilon" in self._names, None
-        in_time: dict[str, LearnedParameter] = {}
+        temporal, in_time = None, dict[str, LearnedParameter]()
         if self._model.temporal is not None:
             in_time = self._in_time(self._model.temporal)
             temporal = TimedCovariances(covariances, self._model.temporal, data.times, [*in_time])
         likelihood = PointLikelihood(
             temporal or covariances,
             self._outputs.scale(data.rewards),
-            data.times if drifts or epsilon else None,
             None if self._mean is None else 0.0,
             None if data.noise_var is None else data.noise_var / self._outputs.var,
         )
         parameters = [*in_time.values(), *parameters, last]
-        found = Climbs(likelihood, tuple(parameters), epsilon, drifts).best(starts)
+        found = Climbs(likelihood, tuple(parameters)).best(starts)
         if temporal is None:
             return found
         of_time, theta = np.split(found.theta, [len(in_time)])
@@ -304,6 +301,8 @@ class _ObservationFit:
 
     def _in_time(self, temporal: TemporalKernel) -> dict[str, LearnedParameter]:
         """The parameters of time that are learned, by name."""
+        if isinstance(temporal, MarkovTime) and "epsilon" in self._names:
+            return {"epsilon": LearnedParameter("epsilon", temporal.epsilon, True)}
         given = (self._priors and self._priors.temporal) or temporal
         centres, found = given.parameters(), {}
         for name, value in temporal.parameters().items():

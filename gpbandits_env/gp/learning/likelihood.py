@@ -22,12 +22,15 @@ from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel, Stationary
 from gpbandits_env.gp.kernels.stationary import distances
 from gpbandits_env.gp.learning.data import Observations, Series
+from gpbandits_env.gp.learning.time import TimeLikelihoodOfSeries
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.temporal import TemporalKernel
+from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel
 
 # The step of a difference in the logarithm of a parameter of time. T is exact to 1e-15, and over
 # many periods its second derivative is large.
 STEP = 1e-8
+# The step of differences of the likelihood of series, and an epsilon that is none.
+DIFFERENCE, SMALLEST = 1e-4, 1e-100
 # Maps alpha alpha^T - Sigma^-1 to the derivatives of log p(y) in the logs of the parameters. It
 # takes the pairs i < j (which may be overwritten), the diagonal and the trace.
 Pull: TypeAlias = Callable[[Array, Array, float], Array]
@@ -36,7 +39,7 @@ Pull: TypeAlias = Callable[[Array, Array, float], Array]
 class Likelihood(NamedTuple):
     """log p(y), its gradient, and the prior mean, which is given or the best one.
 
-    The gradient is with respect to epsilon, the logs of the kernel parameters and the log noise.
+    The gradient is with respect to the logs of the parameters of the covariances and the log noise.
     """
 
     value: float
@@ -105,7 +108,8 @@ class KernelCovariances(Covariances):
 class TimedCovariances(Covariances):
     """Covariances in space times those in time, a sum over the terms of the kernel in space.
 
-    The parameters of time come before the others. Their derivatives are forward differences.
+    The parameters of time come before the others. The derivative in the epsilon of a Markov kernel
+    is exact, and those in other parameters of time are forward differences.
 
     Args:
         inner: the covariances in space; those of a sum if the temporal kernel has several parts.
@@ -144,7 +148,7 @@ class TimedCovariances(Covariances):
         return full.ravel()[self.pairs], np.diag(full)
 
     def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
-        own, rest = np.split(theta, [len(self._names)])
+        own, rest = theta[: len(self._names)], theta[len(self._names) :]
         temporal = self.temporal(own)
         in_space = [covariances(rest[part]) for covariances, part in self._terms]
         in_time = [self._shared(part) for part in temporal.parts]
@@ -152,6 +156,11 @@ class TimedCovariances(Covariances):
         def pull(outer: Array, diagonal: Array, trace: float) -> Array:
             slopes = np.zeros(len(own))
             for at, (name, value) in enumerate(zip(self._names, own.tolist(), strict=True)):
+                if isinstance(temporal, MarkovTime):
+                    shared = in_time[0][0] * self._lags[self._which]
+                    factor = -0.5 * STEP * value / max(1.0 - value, np.finfo(float).tiny)
+                    slopes[at] = factor * float((outer * in_space[0][0]) @ shared)
+                    continue
                 moved = temporal.with_parameters({name: value * np.exp(STEP)})
                 for i, (k, variance, _) in enumerate(in_space):
                     if moved.parts[i] != temporal.parts[i]:
@@ -222,9 +231,8 @@ class PointLikelihood:
     """The likelihood of observations at any points and times; O(n^3) per call, small constant.
 
     Args:
-        covariances: the prior covariances in space.
+        covariances: the prior covariances.
         rewards: (n,).
-        times: (n,); None for a static function.
         mean: the prior mean; None for the best constant in every call.
         noise: (n,) the variances of the noise where they are known, NaN elsewhere; None if none is.
     """
@@ -233,26 +241,22 @@ class PointLikelihood:
         self,
         covariances: Covariances,
         rewards: Array,
-        times: Array | None = None,
         mean: float | None = None,
         noise: Array | None = None,
     ) -> None:
         self._prior, self._mean = covariances, mean
         self._noise = noise
-        lags = None if times is None else np.abs(times[covariances.i] - times[covariances.j])
-        self._lags = lags
         self._right = np.asfortranarray(np.column_stack([rewards, np.ones(len(rewards))]))
 
-    def __call__(self, theta: Array, noise_var: float, epsilon: float = 0.0) -> Likelihood:
+    def __call__(self, theta: Array, noise_var: float) -> Likelihood:
         """The likelihood at these parameters; -inf if the covariance cannot be factorized."""
         k, variance, pull = self._prior(theta)
-        decay, slope = (None, 0.0) if self._lags is None else time_decay(self._lags, epsilon)
         noise: float | Array = noise_var
         if self._noise is not None:
             noise = np.where(np.isnan(self._noise), noise_var, self._noise)
-        factor, failed = self._factor(k if decay is None else k * decay, variance + noise)
+        factor, failed = self._factor(k, variance + noise)
         if failed:
-            return Likelihood(-np.inf, np.zeros(len(theta) + 2))
+            return Likelihood(-np.inf, np.zeros(len(theta) + 1))
         of_rewards, of_ones = dpotrs(factor, self._right, lower=1)[0].T
         mean = self._mean
         if mean is None:
@@ -271,13 +275,9 @@ class PointLikelihood:
         outer = alpha[self._prior.i]
         outer *= alpha[self._prior.j]
         outer -= inverse.T.ravel()[self._prior.pairs]
-        in_epsilon = 0.0
-        if decay is not None:
-            in_epsilon = float(np.sum(outer * k * slope))
-            outer *= decay
         in_kernel = pull(outer, alpha**2 - np.diag(inverse), trace)
         in_noise = 0.5 * noise_var * of_noise
-        return Likelihood(value, np.array([in_epsilon, *in_kernel, in_noise]), mean)
+        return Likelihood(value, np.array([*in_kernel, in_noise]), mean)
 
     def _factor(self, covariances: Array, diagonal: float | Array) -> tuple[Array, int]:
         n = len(self._right)
@@ -288,75 +288,6 @@ class PointLikelihood:
         # The upper triangle in row order is LAPACK's lower triangle in column order: no copy.
         factor, info = dpotrf(sigma.T, lower=1, overwrite_a=1, clean=0)
         return factor, int(info)
-
-
-class SeriesLikelihood:
-    """The likelihood of series of all arms, for a model with a kernel of arm indices.
-
-    With K = U diag(lam) U^T, the rotated series (Y U)_i are independent first-order Markov
-    processes of variance lam_i, observed with noise. Each needs a scalar Kalman filter, and all run
-    at once. Cost: O(n T) per call for T times and n arms, after one eigendecomposition.
-
-    Raises:
-        InvalidInput: there are no series, or their numbers of arms differ.
-    """
-
-    def __init__(self, model: Model, series: Sequence[Series]) -> None:
-        self._eigenvalues, self._rotated = rotated(model, series)
-        self._gaps = [np.diff(s.times, prepend=s.times[0]) for s in series]
-
-    def __call__(self, theta: Array, noise_var: float, epsilon: float) -> Likelihood:
-        """The likelihood, as for `PointLikelihood`; theta is empty."""
-        total = np.zeros(3)
-        for gaps, rows in zip(self._gaps, self._rotated, strict=True):
-            total += self._filter(gaps, rows, noise_var, epsilon)
-        return Likelihood(float(total[0]), total[1:])
-
-    def _filter(self, gaps: Array, rows: Array, noise_var: float, epsilon: float) -> Array:
-        """The value and gradient by forward recursion, in epsilon and then in log noise_var."""
-        lam, n = self._eigenvalues, len(self._eigenvalues)
-        carry, slope = time_decay(gaps, epsilon)
-        mean, var = np.zeros(n), lam.copy()
-        d_mean, d_var = np.zeros((2, n)), np.zeros((2, n))
-        d_noise = np.array([[0.0], [noise_var]])
-        value, gradient = -0.5 * rows.size * np.log(2.0 * np.pi), np.zeros(2)
-        for a, da, y in zip(carry, slope, rows, strict=True):
-            d_a = np.array([[da], [0.0]])
-            d_mean = d_a * mean + a * d_mean
-            d_var = 2.0 * a * d_a * (var - lam) + a**2 * d_var
-            mean, var = a * mean, a**2 * var + (1.0 - a**2) * lam
-            total, d_total = var + noise_var, d_var + d_noise
-            gap = (y - mean) / total
-            value -= 0.5 * float(np.sum(np.log(total)) + gap @ (y - mean))
-            gradient -= 0.5 * np.sum(d_total / total - 2 * gap * d_mean - gap**2 * d_total, axis=1)
-            d_gain = (d_var - var / total * d_total) / total
-            d_mean = d_mean * (noise_var / total) + d_gain * (y - mean)
-            mean = mean + var * gap
-            d_var = (d_var * noise_var + var * d_noise - var * noise_var / total * d_total) / total
-            var = var * noise_var / total
-        return np.array([value, *gradient])
-
-
-def rotated(model: Model, series: Sequence[Series]) -> tuple[Array, list[Array]]:
-    """The eigenvalues (n,) of the kernel K = U diag(lam) U^T, and (Y - m) U of each series.
-
-    Raises:
-        InvalidInput: there are no series, or their numbers of arms differ.
-    """
-    if len({s.values.shape[1] for s in series}) != 1:
-        raise InvalidInput("data must be observations, or one or more series of the same arms")
-    arms = np.arange(float(series[0].values.shape[1]))[:, None]
-    model.kernel.check_points(arms)
-    eigenvalues, vectors = np.linalg.eigh(model.kernel(arms))
-    rows = [(s.values - model.prior_mean) @ vectors for s in series]
-    return np.maximum(eigenvalues, 0.0), rows
-
-
-def time_decay(lags: Array, epsilon: float) -> tuple[Array, Array]:
-    """(1 - epsilon)^v and its derivative in epsilon, v = lag / 2; infinite at epsilon = 1."""
-    v = 0.5 * lags
-    keep = 1.0 - epsilon
-    return keep**v, -v * keep ** (v - 1.0)
 
 
 def log_marginal_likelihood(
@@ -377,30 +308,44 @@ def log_marginal_likelihood(
         NotPositiveDefinite: the covariance of the observations cannot be factorized.
     """
     noise_var, epsilon = positive(model.noise_var, "noise_var"), below_one(model.epsilon)
-    names: tuple[str, ...] = ()
-    if isinstance(data, Observations):
-        parameters = model.kernel.parameters()
-        names = (*parameters,)
-        covariances: Covariances = KernelCovariances(model.kernel, data.points, names)
+    if not isinstance(data, Observations):
         if model.temporal is not None:
-            own = model.temporal.parameters()
-            covariances = TimedCovariances(covariances, model.temporal, data.times, (*own,))
-            parameters = {f"temporal.{name}": value for name, value in own.items()} | parameters
-            names = (*parameters,)
-        rewards = data.rewards - one_mean(model)
-        likelihood = PointLikelihood(covariances, rewards, data.times, 0.0, data.noise_var)
-        at = likelihood(np.array([*parameters.values()]), noise_var, epsilon)
-    elif model.temporal is not None:
-        raise InvalidInput("the derivatives of a temporal kernel need Observations, not series")
-    else:
-        at = SeriesLikelihood(model, data)(np.empty(0), noise_var, epsilon)
+            raise InvalidInput("the derivatives of a temporal kernel need Observations, not series")
+        return _of_series(model, data)
+    # The smallest epsilon is none, in floating point, and its derivative is that at 0.
+    temporal = model.temporal or MarkovTime(max(epsilon, SMALLEST))
+    in_time, in_space = temporal.parameters(), model.kernel.parameters()
+    covariances = TimedCovariances(
+        KernelCovariances(model.kernel, data.points, (*in_space,)),
+        temporal,
+        data.times,
+        (*in_time,),
+    )
+    rewards = data.rewards - one_mean(model)
+    likelihood = PointLikelihood(covariances, rewards, 0.0, data.noise_var)
+    at = likelihood(np.array([*in_time.values(), *in_space.values()]), noise_var)
     if not np.isfinite(at.value):
         raise NotPositiveDefinite(
             "the covariance of the observations is not positive definite; "
             f"use a larger noise_var than {noise_var:g}"
         )
-    slopes = zip(("epsilon", *names, "noise_var"), at.gradient.tolist(), strict=True)
-    return at.value, dict(slopes)
+    names = (*(f"temporal.{name}" for name in in_time), *in_space, "noise_var")
+    slopes = dict(zip(names, at.gradient.tolist(), strict=True))
+    if isinstance(temporal, MarkovTime) and model.temporal is None:
+        slopes["epsilon"] = slopes.pop("temporal.epsilon") / temporal.epsilon
+    return at.value, slopes
+
+
+def _of_series(model: Model, series: Sequence[Series]) -> tuple[float, dict[str, float]]:
+    """The likelihood of series under a drift, and its derivatives, which are differences."""
+    likelihood, e, noise = TimeLikelihoodOfSeries(model, series), model.epsilon, model.noise_var
+    ends = np.clip([e * (1 - DIFFERENCE) - 1e-8, e * (1 + DIFFERENCE) + 1e-8], 0.0, 1.0)
+    in_epsilon = np.diff([likelihood(MarkovTime(end), noise) for end in ends.tolist()])
+    logs = np.array([-DIFFERENCE, DIFFERENCE])
+    in_noise = np.diff([likelihood(MarkovTime(e), own) for own in noise * np.exp(logs)])
+    slopes = {"epsilon": in_epsilon / np.diff(ends), "noise_var": in_noise / np.diff(logs)}
+    value = likelihood(MarkovTime(e), noise)
+    return value, {name: float(slope[0]) for name, slope in slopes.items()}
 
 
 def one_mean(model: Model) -> float:

@@ -46,6 +46,9 @@ class LogNormal:
 
 # The standard deviation of a logarithm under which its density is constant in floating point.
 FLAT = 1e9
+# Without priors, a logarithm may move this far from its start (a factor of 3000), which keeps fits
+# to few data sane.
+REACH = 8.0
 # How far the logarithm of a period may move from its start: a factor of 1.5, because the likelihood
 # has a maximum at each alias. The smallest and the largest epsilon of a search.
 PERIOD_REACH, LEAST_EPSILON, MOST_EPSILON = 0.4, 1e-5, 0.999

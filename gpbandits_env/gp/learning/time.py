@@ -14,14 +14,12 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.descent import descend
-from gpbandits_env.gp.learning.climbs import REACH
 from gpbandits_env.gp.learning.data import Series
-from gpbandits_env.gp.learning.likelihood import rotated
-from gpbandits_env.gp.learning.priors import LEAST_EPSILON, MOST_EPSILON, PERIOD_REACH
+from gpbandits_env.gp.learning.priors import LEAST_EPSILON, MOST_EPSILON, PERIOD_REACH, REACH
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import TemporalKernel
 
-STEP = 1e-5
+STEP = 1e-7
 
 
 class TimeLikelihoodOfSeries:
@@ -38,70 +36,85 @@ class TimeLikelihoodOfSeries:
     """
 
     def __init__(self, model: Model, series: Sequence[Series]) -> None:
-        self._eigenvalues, self._rotated = rotated(model, series)
+        if len({s.values.shape[1] for s in series}) != 1:
+            raise InvalidInput("data must be observations, or one or more series of the same arms")
+        arms = np.arange(float(series[0].values.shape[1]))[:, None]
+        model.kernel.check_points(arms)
+        eigenvalues, vectors = np.linalg.eigh(model.kernel(arms))
+        self._eigenvalues = np.maximum(eigenvalues, 0.0)
+        self._rotated = [(s.values - model.prior_mean) @ vectors for s in series]
         self._times = [s.times - s.times[0] for s in series]
 
     def __call__(self, temporal: TemporalKernel, noise_var: float) -> float:
+        return float(self.each([temporal], np.array([noise_var]))[0])
+
+    def each(self, temporals: Sequence[TemporalKernel], noise_vars: Array) -> Array:
+        """The log densities (m,) under m temporal kernels of one kind, each with its noise."""
         pairs = zip(self._times, self._rotated, strict=True)
-        return sum(self._filter(temporal, noise_var, times, rows) for times, rows in pairs)
+        found = [self._filter(temporals, noise_vars[:, None], times, y) for times, y in pairs]
+        return np.sum(found, axis=0)
 
     def _filter(
-        self, temporal: TemporalKernel, noise_var: float, times: Array, rows: Array
-    ) -> float:
+        self, temporals: Sequence[TemporalKernel], noise: Array, times: Array, rows: Array
+    ) -> Array:
         lam = self._eigenvalues[:, None, None]
-        covariance = lam * temporal.covariance(0.0)
-        mean = np.zeros(covariance.shape[:2])
-        value, steps = -0.5 * rows.size * float(np.log(2.0 * np.pi)), Steps(temporal, lam)
+        covariance = np.stack([lam * temporal.covariance(0.0) for temporal in temporals])
+        mean, steps = np.zeros(covariance.shape[:3]), Steps(temporals, lam)
+        gaps = np.empty((len(times), *mean.shape[:2]))
+        totals = np.empty_like(gaps)
         for i, (t, y) in enumerate(zip(times.tolist(), rows, strict=True)):
             if i:
                 mean, covariance = steps(mean, covariance, float(times[i - 1]), t)
-            row = temporal.row(t)
-            cross = covariance @ row
-            total = cross @ row + noise_var
-            gap = y - mean @ row
-            value -= 0.5 * float(np.log(total).sum() + gap @ (gap / total))
-            gain = cross / total[:, None]
-            mean = mean + gain * gap[:, None]
-            covariance = covariance - gain[:, :, None] * cross[:, None, :]
-        return value
+            row = np.stack([temporal.row(t) for temporal in temporals])[:, None]
+            cross = (covariance @ row[..., None])[..., 0]
+            total = (cross * row).sum(axis=-1) + noise
+            gap = y - (mean * row).sum(axis=-1)
+            totals[i], gaps[i] = total, gap
+            gain = cross / total[..., None]
+            mean = mean + gain * gap[..., None]
+            covariance = covariance - gain[..., None] * cross[..., None, :]
+        return -0.5 * np.sum(np.log(2.0 * np.pi * totals) + gaps * gaps / totals, axis=(0, 2))
 
 
 class Steps:
-    """The prediction of n filters from one time to the next.
+    """The prediction of n filters under each of m kernels from one time to the next.
 
     Args:
-        temporal: the temporal kernel.
+        temporals: the m temporal kernels, of one kind.
         scale: of each filter's noise, (n, 1, 1).
     """
 
-    def __init__(self, temporal: TemporalKernel, scale: Array) -> None:
-        self.temporal, self.scale = temporal, scale
-        self._dt = np.nan
+    def __init__(self, temporals: Sequence[TemporalKernel], scale: Array) -> None:
+        self.temporals, self.scale = temporals, scale
+        self._dt, self._stationary = np.nan, all(temporal.stationary for temporal in temporals)
 
     def __call__(
         self, mean: Array, covariance: Array, start: float, end: float
     ) -> tuple[Array, Array]:
-        """The mean (n, p) and covariance (n, p, p) at the end."""
-        if (dt := end - start) != self._dt or not self.temporal.stationary:
-            self._dt, self._carry = dt, self.temporal.transition(dt)
-            self._noise = self.scale * self.temporal.noise(start, dt)
-            self._factors = self._carry.diagonal()
+        """The mean (m, n, p) and covariance (m, n, p, p) at the end."""
+        if (dt := end - start) != self._dt or not self._stationary:
+            self._dt = dt
+            self._carry = np.stack([each.transition(dt) for each in self.temporals])[:, None]
+            self._noise = np.stack([self.scale * each.noise(start, dt) for each in self.temporals])
+            self._factors = np.diagonal(self._carry, axis1=2, axis2=3)
             self._diagonal = np.count_nonzero(self._carry) == np.count_nonzero(self._factors)
-            self._products = np.outer(self._factors, self._factors)
+            self._products = self._factors[..., None] * self._factors[..., None, :]
         if self._diagonal:
             return mean * self._factors, covariance * self._products + self._noise
-        return mean @ self._carry.T, self._carry @ covariance @ self._carry.T + self._noise
+        turned = self._carry.swapaxes(2, 3)
+        return mean @ turned[:, 0], self._carry @ covariance @ turned + self._noise
 
 
 class TimeFit:
     """The most likely hyper-parameters of time, by L-BFGS-B on their logarithms.
 
+    The epsilon of a drift, named without "temporal.", may be 0: its square root is learned.
     Gradients are forward differences, which cost one likelihood per parameter.
 
     Args:
         model: the start of the search, with a temporal kernel and noise.
         data: series of all arms.
-        learn: the names of parameters, "temporal.NAME" and "noise_var".
+        learn: the names of parameters, "temporal.NAME" or "epsilon", and "noise_var".
     Raises:
         InvalidInput: the model has no temporal kernel or no noise, or another parameter is named.
     """
@@ -121,8 +134,13 @@ class TimeFit:
         self._likelihood = TimeLikelihoodOfSeries(model, data)
         known = {f"temporal.{name}": v for name, v in self._temporal.parameters().items()}
         known["noise_var"] = model.noise_var
+        if "epsilon" in learn:
+            known["epsilon"] = known.pop("temporal.epsilon")
         if more := set(learn) - known.keys():
-            raise InvalidInput(f"series say nothing about {', '.join(sorted(more))}")
+            raise InvalidInput(
+                f"series say nothing about {', '.join(sorted(more))}: they allow only epsilon or "
+                "temporal, and noise_var"
+            )
         self.names = [name for name in known if name in learn]
         start = np.array([known[name] for name in self.names])
         rates = np.array([_is(name, "epsilon") for name in self.names])
@@ -131,6 +149,9 @@ class TimeFit:
         reach = np.where(periods, PERIOD_REACH, REACH)
         top = np.where(rates, np.log(MOST_EPSILON), np.inf)
         self._bounds = np.stack([self._start - reach, np.minimum(self._start + reach, top)], axis=1)
+        self._roots = np.array([name == "epsilon" for name in self.names])
+        self._start[self._roots] = np.sqrt(start[self._roots])
+        self._bounds[self._roots] = 0.0, MOST_EPSILON**0.5
 
     def best(self, iterations: int = 60) -> tuple[Model, float]:
         """The model of the maximum, or after so many iterations, and its log likelihood."""
@@ -139,27 +160,26 @@ class TimeFit:
         return self._at(end.x), -float(end.fun)
 
     def _at(self, u: Array) -> Model:
-        """The model at the logarithms of the learned parameters."""
-        values = dict(zip(self.names, np.exp(u).tolist(), strict=True))
+        """The model at the learned parameters, given by their logarithms or square roots."""
+        values = dict(
+            zip(self.names, np.where(self._roots, u * u, np.exp(u)).tolist(), strict=True)
+        )
         noise_var = values.pop("noise_var", self._model.noise_var)
         own = {name.removeprefix("temporal."): value for name, value in values.items()}
         return replace(
             self._model, temporal=self._temporal.with_parameters(own), noise_var=noise_var
         )
 
-    def _value(self, u: Array) -> float:
-        self.evaluations += 1
-        model = self._at(u)
-        assert model.temporal is not None
-        return self._likelihood(model.temporal, model.noise_var)
-
     def _objective(self, u: Array) -> tuple[float, Array]:
-        value = self._value(u)
-        if not np.isfinite(value):
-            return 1e25, np.zeros(len(u))
         # Backward at an upper bound, which a forward step would cross.
         steps = np.where(u + STEP > self._bounds[:, 1], -STEP, STEP)
-        moved = [self._value(u + step) for step in np.diag(steps)]
+        models = [self._at(u), *(self._at(u + step) for step in np.diag(steps))]
+        self.evaluations += len(models)
+        temporals = [model.temporal for model in models if model.temporal is not None]
+        noise_vars = np.array([model.noise_var for model in models])
+        value, *moved = self._likelihood.each(temporals, noise_vars).tolist()
+        if not np.isfinite(value):
+            return 1e25, np.zeros(len(u))
         return -value, -(np.array(moved) - value) / steps
 
 

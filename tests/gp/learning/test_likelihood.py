@@ -18,6 +18,7 @@ from gpbandits_env.gp.learning import (
     epsilon_interval,
     fit,
     log_marginal_likelihood,
+    time,
 )
 from gpbandits_env.gp.model import Model
 
@@ -165,6 +166,7 @@ def finite_differences(monkeypatch, run):
         return descent.descend(objective, first, limits, **options)
 
     monkeypatch.setattr(climbs, "descend", descend)
+    monkeypatch.setattr(time, "descend", descend)
     run()
     return checked
 
