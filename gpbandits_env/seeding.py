@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import zlib
 
 import numpy as np
 
@@ -33,11 +32,6 @@ class Streams:
     def at(self, *name: int) -> np.random.Generator:
         """The generator of the stream of that name, at its beginning."""
         return np.random.default_rng([*self._key, *name])
-
-    @property
-    def fingerprint(self) -> int:
-        """A number that differs between streams set by different draws."""
-        return zlib.crc32(np.array(self._key).tobytes())
 
 
 def child(rng: np.random.Generator) -> np.random.Generator:

@@ -113,15 +113,15 @@ def test_a_restore_that_fails_changes_nothing(world):
         good | {"rng": 3},
         good | {"conditioned": {}},
         good | {"conditioned": good["conditioned"] | {"posterior": {"mean": np.zeros(3)}}},
-        good | {"conditioned": good["conditioned"] | {"passed": [(9, 0.0)]}},
-        good | {"conditioned": good["conditioned"] | {"passed": []}},
+        good | {"conditioned": good["conditioned"] | {"calls": [(9, 0.0, None)]}},
+        good | {"conditioned": good["conditioned"] | {"calls": []}},
         good | {"data": {}},
         good | {"data": good["data"] | {"ends": [7]}},
         good | {"data": good["data"] | {"rewards": np.zeros(3)}},
         before | {"data": before["data"] | {"rewards": np.array([0.5, np.nan])}},
         before | {"data": before["data"] | {"points": np.array([1, 99])}},
         good | {"round": "first"},
-        good | {"conditioned": good["conditioned"] | {"passed": [(0, "late")]}},
+        good | {"conditioned": good["conditioned"] | {"calls": [(0, "late", None)]}},
         agents.make("random", world.problem()).snapshot(),
     ]
     for state in bad:

@@ -82,8 +82,7 @@ def circulant_sampler(
         the kernel is not stationary and even in each coordinate, the arms are not an even grid, or
         the kernel is correlated too far beyond the grid.
 
-    Source: Dietrich and Newsam (1997); bending lags resembles the cut-off embedding of Stein
-        (2002).
+    Source: Dietrich and Newsam (1997); for bent lags, the cut-off embedding of Stein (2002).
     """
     if not can_embed(arms, kernel) or arms.axes is None:
         return None
