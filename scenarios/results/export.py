@@ -7,7 +7,6 @@ an action that was not kept. Each row of a round has the seconds of the whole ro
 
 import json
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,12 @@ from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.records import SECONDS_FIELDS, TrialKey
 from gpbandits_env.scenarios.results.store import Store
 
-KEY = {"agent": str, "trial": int, "round": int, "slot": int}
+KEY = ("agent", "trial", "round", "slot")
 ROUNDS = {"reward": "rewards", "value": "values", "regret": "regret"}
-PER_ROUND = {"optimum": float, "model_order": int, "evaluations": int}
+PER_ROUND = ("optimum", "model_order", "evaluations")
 CURVES = (*METRICS, *(f"{name}_seconds" for name in SECONDS_FIELDS))
-# The types of pandas whose columns may have missing entries.
-NULLABLE = {str: "string", int: "Int64", float: "Float64", bool: "boolean"}
+# The types of pandas whose columns may have missing entries, by the kind of NumPy's type.
+NULLABLE = {"i": "Int64", "f": "Float64", "b": "boolean"}
 # A spreadsheet evaluates a cell that begins with one of these as a formula.
 FORMULA = r"^[=+\-@\t\r]"
 
@@ -41,17 +40,15 @@ def export_csv(store: Store, path: Path) -> int:
         InvalidInput: the path is that of the results, or of a file that is not an exported table.
         StoreError: the file cannot be written.
     """
-    frames, count = _typed_frames(store), 0
+    frame = _joined([_nullable(part) for part in _frames(store)], store)
+    frame.columns = frame.columns.str.replace(FORMULA, r"'\g<0>", regex=True)
+    harmless = frame.replace(FORMULA, r"'\g<0>", regex=True)
     with (
         writing(path, "csv", [store.path]) as part,
         part.open("w", newline="", encoding="utf-8") as file,
     ):
-        for i, frame in enumerate(frames):
-            frame.columns = frame.columns.str.replace(FORMULA, r"'\g<0>", regex=True)
-            harmless = frame.replace(FORMULA, r"'\g<0>", regex=True)
-            harmless.to_csv(file, index=False, header=i == 0, lineterminator="\r\n")
-            count += len(frame)
-    return count
+        harmless.to_csv(file, index=False, lineterminator="\r\n")
+    return len(frame)
 
 
 def export_parquet(store: Store, path: Path) -> int:
@@ -62,39 +59,14 @@ def export_parquet(store: Store, path: Path) -> int:
         InvalidInput: the path is that of the results, or of a file that is not a Parquet table.
         StoreError: the file cannot be written.
     """
-    pyarrow, parquet = (optional(name, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
-    frames, count = _typed_frames(store), 0
-    schema = pyarrow.Schema.from_pandas(next(frames), preserve_index=False)
+    pyarrow = optional("pyarrow", "parquet")
+    frame = _joined([_nullable(part) for part in _frames(store)], store)
     with writing(path, "parquet", [store.path]) as part:
         try:
-            with parquet.ParquetWriter(part, schema) as writer:
-                for frame in frames:
-                    writer.write_table(pyarrow.Table.from_pandas(frame, schema))
-                    count += len(frame)
+            frame.to_parquet(part, engine="pyarrow", index=False)
         except pyarrow.ArrowInvalid as error:
             raise StoreError(f"{path} cannot be written: {error}") from None
-    return count
-
-
-def columns_of(store: Store) -> dict[str, type]:
-    """The columns of the exported table -> their type: str, int, float or bool.
-
-    Parameters of the grid come first. A parameter that is neither a word nor a number (a list, or
-    values of several types) is written as JSON.
-    """
-    found: dict[str, type] = {}
-    for params in store.scenario["points"]:
-        for name, value in params.items():
-            column = _column(name)
-            kind = type(value) if isinstance(value, (bool, int, float)) else str
-            found[column] = _joint(found.get(column, kind), kind)
-    actions: dict[str, type] = {}
-    for dtype, shape in sorted(store.forms("actions"), key=lambda form: len(form[1])):
-        kind = int if np.dtype(dtype).kind in "iu" else float
-        for name in _action_columns(int(np.prod(shape[2:]))):
-            actions[name] = _joint(actions.get(name, kind), kind)
-    curves = dict.fromkeys(CURVES, float)
-    return found | KEY | actions | dict.fromkeys(ROUNDS, float) | PER_ROUND | curves
+    return len(frame)
 
 
 def to_dataframe(store: Store) -> Any:
@@ -103,27 +75,42 @@ def to_dataframe(store: Store) -> Any:
     Raises:
         MissingExtra: pandas is not installed.
     """
-    pandas, columns = optional("pandas", "tables"), columns_of(store)
-    frames = list(_frames(store, columns)) or [pandas.DataFrame()]
-    return pandas.concat(frames, ignore_index=True).reindex(columns=list(columns))
+    return _joined(list(_frames(store)), store)
 
 
-def _typed_frames(store: Store) -> Iterator[Any]:
-    """An empty table, then one per trial, all with the same columns and types."""
-    pandas, columns = optional("pandas", "tables"), columns_of(store)
-    types = {name: NULLABLE[kind] for name, kind in columns.items()}
-    for frame in chain([pandas.DataFrame()], _frames(store, columns)):
-        yield frame.reindex(columns=list(columns)).astype(types)
+def _joined(frames: list[Any], store: Store) -> Any:
+    """One table of all trials; a parameter of values of several types is written as JSON."""
+    pandas = optional("pandas", "tables")
+    frame = pandas.concat(frames or [pandas.DataFrame()], ignore_index=True)
+    grid = list(dict.fromkeys(_column(k) for of in store.scenario["points"] for k in of))
+    after = (*ROUNDS, *PER_ROUND, *CURVES)
+    actions = [name for name in frame if name not in (*grid, *KEY, *after)]
+    frame = frame.reindex(columns=[*grid, *KEY, *actions, *after])
+    for name in grid:
+        kinds = set(map(type, frame[name].dropna()))
+        if frame[name].dtype.kind == "O" and kinds - {bool}:  # missing beside these is no word
+            frame[name] = frame[name].map(_word, na_action="ignore")
+    return frame
 
 
-def _frames(store: Store, columns: dict[str, type]) -> Iterator[Any]:
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _nullable(frame: Any) -> Any:
+    """The same numbers, in types that stay what they are beside missing entries."""
+    kinds = {name: NULLABLE.get(kind.kind) for name, kind in frame.dtypes.items()}
+    return frame.astype({name: kind for name, kind in kinds.items() if kind})
+
+
+def _frames(store: Store) -> Iterator[Any]:
     """One table per trial, with the columns that it has."""
     pandas = optional("pandas", "tables")
     for cell, params in enumerate(store.scenario["points"]):
-        shared = {_column(name): value for name, value in params.items()}
-        for name, value in shared.items():
-            if columns[name] is str and not isinstance(value, str):
-                shared[name] = json.dumps(value)
+        shared = {
+            _column(name): value if isinstance(value, (bool, int, float)) else _word(value)
+            for name, value in params.items()
+        }
         for label in store.labels(cell):
             curves = {name: curves_of(store, cell, label, name) for name in METRICS}
             for name in SECONDS_FIELDS:
@@ -158,8 +145,3 @@ def _column(name: str) -> str:
     """The column of a parameter, whose name may be that of another column."""
     taken = name in (*KEY, *ROUNDS, *PER_ROUND, *CURVES, "action")
     return f"grid.{name}" if taken or (name[:1] == "x" and name[1:].isdigit()) else name
-
-
-def _joint(a: type, b: type) -> type:
-    """A type for values of both types: a number if both are numbers, otherwise str."""
-    return a if a is b else float if {a, b} == {int, float} else str

@@ -249,11 +249,6 @@ class Store(Displayed):
         """One array of all trials of an agent, in order: (trials, T, ...)."""
         return self._of_all(f"{ARRAY} {OF_AGENT}", (cell, agent, name))
 
-    def forms(self, name: str) -> set[tuple[str, tuple[int, ...]]]:
-        """Each type (NumPy's notation) and shape that an array of this name has in some trial."""
-        rows = self._all("SELECT DISTINCT dtype, shape FROM arrays WHERE name = ?", name)
-        return {(dtype, tuple(json.loads(shape))) for dtype, shape in rows}
-
     def seconds(self, cell: int, agent: str, name: str) -> Array:
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`)."""
         return self._of_all(f"{FLOATS} FROM seconds {OF_AGENT}", (cell, agent, name))

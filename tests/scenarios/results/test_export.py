@@ -6,7 +6,6 @@ import pytest
 
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.results.export import (
-    columns_of,
     export_csv,
     export_parquet,
     to_dataframe,
@@ -120,7 +119,7 @@ def test_lists_and_mixed_kinds_are_json_and_names_do_not_collide(tiny, run):
     assert set(words["grid.trial"]) == {"True", "False"}
     assert set(values["grid.reward"]) == {1.0, 2.5}
     with Store.open(path) as store:
-        assert columns_of(store)["grid.reward"] is float
+        assert to_dataframe(store)["grid.reward"].dtype == float
 
 
 def test_no_table_is_written_over_results(run):
