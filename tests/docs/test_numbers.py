@@ -1,14 +1,16 @@
-"""Numbers in the documentation are those of the reference files."""
+"""Numbers in the documentation are those of the kept values."""
 
 import json
 import re
 from fnmatch import fnmatchcase
 
+import numpy as np
 import pytest
 
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.registry import GROUPS
+from gpbandits_env.scenarios.results import evidence
 from tools.site.kept_numbers import MARK, filled
 from tools.site.scenario_pages import results
 
@@ -32,19 +34,27 @@ def test_a_page_of_means_says_what_the_reference_files_say(group, root):
     _, *sections = re.split(rf"^## (?={group}/)", results()[f"results/{group}.md"], flags=re.M)
     found = {section.partition("\n")[0]: section for section in sections}
     folder = root / "scenarios" / "reference"
-    files = {
-        file.relative_to(folder).with_suffix("").as_posix(): file
-        for file in (folder / group).glob("*.json")
-    }
-    assert files.keys() == found.keys()
-    for id, file in files.items():
-        kept = json.loads(file.read_text("utf-8"))
-        rows = re.findall(r"^\| (\S+) \| (.*± .*) \| .*\|$", found[id], re.M)
-        agents = [of for cell in kept["cells"] for of in cell["agents"].items()]
-        assert [label for label, _ in rows] == [label for label, _ in agents], id
-        for (label, row), (_, of) in zip(rows, agents, strict=True):
-            numbers = {f"{mean:.4g} ± {error:.2g}" for mean, error in of.values()}
-            assert set(row.split(" | ")) <= numbers, (id, label)
+    files = (folder / group).glob("*.npz")
+    assert {file.relative_to(folder).with_suffix("").as_posix() for file in files} == found.keys()
+    for id, section in found.items():
+        kept = evidence.load(id, root / "scenarios")
+        rows = re.findall(r"^\| (\S+) \| (.*± .*) \| .*\|$", section, re.M)
+        agents = [of for of in kept.values if of[2] == "average_regret"]
+        assert [label for label, _ in rows] == [label for _, label, _ in agents], id
+        for (label, row), (cell, *_) in zip(rows, agents, strict=True):
+            assert set(row.split(" | ")) <= set(numbers_in(kept, cell, label)), (id, label)
+
+
+def numbers_in(kept, cell, label):
+    """The mean of each metric over the trials after the last round, ± its standard error."""
+    average = kept.values[cell, label, "average_regret"][:, -1].astype(float)
+    last = [average, average * kept.rounds[-1] * kept.batch.get(cell, 1)]
+    if (simple := kept.values.get((cell, label, "simple_regret"))) is not None:
+        least = simple[:, -1].astype(float)
+        last += [least, np.log10(np.maximum(least, 1e-12))]
+    for values in last:
+        spread = np.ptp(values) and values.std(ddof=1) / np.sqrt(len(values))
+        yield f"{values.mean():.4g} ± {spread:.2g}"
 
 
 def written(root):
