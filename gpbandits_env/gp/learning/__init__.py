@@ -7,7 +7,6 @@ from gpbandits_env.gp.learning.diagnose import ModelScore as ModelScore
 from gpbandits_env.gp.learning.diagnose import diagnose as diagnose
 from gpbandits_env.gp.learning.estimate import Estimator as Estimator
 from gpbandits_env.gp.learning.fit import Fitted as Fitted
-from gpbandits_env.gp.learning.fit import epsilon_interval as epsilon_interval
 from gpbandits_env.gp.learning.fit import fit as fit
 from gpbandits_env.gp.learning.learning import Learning as Learning
 from gpbandits_env.gp.learning.likelihood import log_marginal_likelihood as log_marginal_likelihood

@@ -1,11 +1,10 @@
 """Learning a model: its kernel's hyper-parameters, its noise, its mean and its drift."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from gpbandits_env.arrays import Array, IntArray, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
@@ -26,9 +25,6 @@ from gpbandits_env.gp.learning.scaling import OutputScaling
 from gpbandits_env.gp.learning.time import TimeFit
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, epsilon_per
-
-# Twice the drop in log likelihood: the 95% chi-squared quantile with 1 degree of freedom.
-CHI2_95 = 3.841458820694124
 
 
 @dataclass(frozen=True)
@@ -203,28 +199,6 @@ def usual_gap(times: Iterable[Array]) -> float:
     """The median time from one to the next of each series of times; at least 1."""
     gaps = np.concatenate([np.diff(np.unique(own)) for own in times])
     return max(float(np.median(gaps)), 1.0) if len(gaps) else 1.0
-
-
-def epsilon_interval(
-    log_likelihood: Callable[[float], float], epsilon: float
-) -> tuple[float, float]:
-    """The 95% likelihood-ratio interval of epsilon around its maximum.
-
-    Args:
-        log_likelihood: the log likelihood as a function of epsilon, with all else fixed.
-        epsilon: the value at which it is largest.
-    Returns:
-        The ends, within [0, 0.999]; an end on such a bound means that the data do not exclude it.
-    """
-    floor = log_likelihood(epsilon) - 0.5 * CHI2_95
-
-    def above(eps: float) -> float:
-        return log_likelihood(eps) - floor
-
-    low = 0.0 if above(0.0) >= 0 else float(brentq(above, 0.0, epsilon, xtol=1e-7))
-    top = MOST_EPSILON
-    high = top if above(top) >= 0 else float(brentq(above, epsilon, top, xtol=1e-7))
-    return low, high
 
 
 class _ObservationFit:

@@ -35,7 +35,6 @@ from scipy.linalg import eigh_tridiagonal
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.gp.kernels import Empirical
-from gpbandits_env.gp.learning.fit import CHI2_95
 from gpbandits_env.gp.learning.priors import MOST_EPSILON
 from gpbandits_env.gp.model import Model
 
@@ -48,6 +47,8 @@ SMALLEST_GAP = 1e-10
 # without noise, are the more likely the less noise there is, without a limit.
 LEAST_NOISE = 1e-10
 TRACY_WIDOM_99 = 2.0234
+# Twice the drop in log likelihood: the 95% chi-squared quantile with 1 degree of freedom.
+CHI2_95 = 3.841458820694124
 
 
 class Basis(NamedTuple):
