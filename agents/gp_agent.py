@@ -13,12 +13,12 @@ from gpbandits_env.agents.batch.rule import rolled_back
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.compression import compression_for
 from gpbandits_env.agents.data.conditioned import Conditioned
-from gpbandits_env.agents.data.learning import Learning
 from gpbandits_env.agents.data.part import Observed, Part
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search import Search
 from gpbandits_env.arrays import Array, Plain, Points, State
+from gpbandits_env.gp.learning import Learning
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior
 from gpbandits_env.problem import Problem
@@ -201,7 +201,7 @@ class GPAgent(Agent):
 
     @property
     def learned(self) -> list[Plain]:
-        """The results of the fits of the model, one dict each; see `data.learning`."""
+        """The results of the fits of the model, one dict each; see `Refit`."""
         return [] if self.refit is None else self.refit.learned
 
     @property

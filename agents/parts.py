@@ -11,7 +11,6 @@ from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, acquisition
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.rule import BatchRule
 from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of
-from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.embeddings.action_map import (
     ActionMap,
     action_map_for,
@@ -21,6 +20,7 @@ from gpbandits_env.agents.embeddings.action_map import (
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
 from gpbandits_env.arrays import Plain, Settings, share
 from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.gp.learning import Learning, learning_for
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior, posterior_for, posterior_kind
 from gpbandits_env.gp.temporal import TemporalKernel
@@ -83,7 +83,7 @@ class Parts:
             its own posterior sample.
         learn: if given, hyperparameters are fitted to the rewards at intervals:
             {"every": 10, "what": ["lengthscale", "variance", "noise_var", "epsilon"], ...}, or
-            True for those of the kernel and the noise variance (see `data.learning`). `learned`
+            True for those of the kernel and the noise variance (see `Learning`). `learned`
             lists the fits.
         standardize: whether the mean and the scale of the rewards are unknown. The problem's model
             is then that of rewards with mean 0 and variance 1.

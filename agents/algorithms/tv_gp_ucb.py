@@ -16,10 +16,10 @@ from numpy.random import Generator
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import DRIFTING, LOG_TIME
 from gpbandits_env.agents.data.keep import drift_of
-from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import FIRST_EPSILON, Parts
 from gpbandits_env.arrays import Settings, positive, whole
+from gpbandits_env.gp.learning import Learning, learning_for
 from gpbandits_env.gp.temporal import TemporalKernel
 from gpbandits_env.problem import Problem
 

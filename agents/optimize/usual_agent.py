@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
-from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.embeddings.action_map import CandidateMap
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.noise import sample_scale
@@ -15,6 +14,7 @@ from gpbandits_env.agents.registry import OVERRIDES, agent_class, make, settings
 from gpbandits_env.arrays import Plain, Settings, positive, whole
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.gp.kernels import Kernel, Matern52, kernel_from_dict
+from gpbandits_env.gp.learning import learning_for
 from gpbandits_env.problem import Problem
 
 # The defaults on the unit cube, for values of variance 1.

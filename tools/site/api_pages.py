@@ -50,7 +50,7 @@ ROOMS = {"gp", "rewards"}
 MODULES = {
     "gpbandits_env.agents": (
         *("acquisitions.rules", "acquisitions.schedules", "data.columns", "data.compression"),
-        *("data.conditioned", "data.keep", "data.learning", "data.refit", "data.part", "parts"),
+        *("data.conditioned", "data.keep", "data.refit", "data.part", "parts"),
     ),
     "gpbandits_env.scenarios": (
         *("scenario", "study.run", "study.engines"),

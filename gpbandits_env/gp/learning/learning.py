@@ -1,9 +1,9 @@
 """What is learned of a model, how, and when."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
-from gpbandits_env.arrays import flag, listed, positive, whole
+from gpbandits_env.arrays import Settings, flag, listed, mapping, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.learning.priors import PRIORS
 
@@ -86,3 +86,29 @@ class Learning:
     def learns_time(self) -> bool:
         """Whether parameters of the temporal kernel are learned."""
         return any(word.split(".")[0] == "temporal" for word in self.what)
+
+
+def learning_for(
+    spec: Learning | Settings | Sequence[str] | bool | None, standardize: bool
+) -> Learning | None:
+    """The settings ``learn`` and ``standardize`` of an agent; None for a fixed model.
+
+    A spec is {"every": 10, "what": ["lengthscale"], ...}, only the list ``what``, True for the
+    defaults, or None.
+
+    Raises:
+        InvalidInput: a number is out of range, or the spec has another type.
+        UnknownName: `Learning` has no such field.
+    """
+    standardize = flag(standardize, "standardize")
+    if spec is None or spec is False:
+        return Learning(what=(), standardize=True) if standardize else None
+    if isinstance(spec, Learning):
+        return replace(spec, standardize=standardize)
+    if isinstance(spec, Sequence) and not isinstance(spec, str):
+        spec = {"what": tuple(spec)}
+    given = mapping({} if spec is True else spec, "learn", "a dict, a list of names or true")
+    known = [field.name for field in fields(Learning) if field.name != "standardize"]
+    for name in given:
+        one_of(name, known, "field of the setting 'learn'")
+    return Learning(**{**given, "standardize": standardize})

@@ -10,13 +10,19 @@ from scipy.stats import multivariate_normal
 from gpbandits_env import agents
 from gpbandits_env.agents.data.columns import Data
 from gpbandits_env.agents.data.keep import Since
-from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import Linear, Matern52, SquaredExponential
-from gpbandits_env.gp.learning import HyperPriors, InputScaling, Observations, fit
+from gpbandits_env.gp.learning import (
+    HyperPriors,
+    InputScaling,
+    Learning,
+    Observations,
+    fit,
+    learning_for,
+)
 from gpbandits_env.gp.learning import estimate as fits
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import posterior_for
