@@ -86,8 +86,7 @@ class SphericalLinear(Kernel):
 
     @property
     def dim(self) -> int | None:
-        sized = [np.size(p) for p in (self.lengthscale, self.low, self.high) if np.ndim(p)]
-        return sized[0] if sized else None
+        return next(map(np.size, filter(np.ndim, (self.lengthscale, self.low, self.high))), None)
 
     def check_points(self, x: Array) -> None:
         if self.dim not in (None, x.shape[1]):
