@@ -159,7 +159,10 @@ class Parts:
         named = self._stated(*FORGETTING)
         learns = isinstance(self.learn, Learning) and self.learn.drifts
         if self.keep is not None:
-            made = self.keep() if callable(self.keep) else None
+            try:
+                made = self.keep() if callable(self.keep) else None
+            except TypeError as error:
+                raise InvalidInput(f"keep is called without arguments: {error}") from error
             if not isinstance(made, Keep):
                 raise InvalidInput(
                     f"keep must make a Keep, got {shown(self.keep)}: give a class derived from it, "

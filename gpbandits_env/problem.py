@@ -83,6 +83,8 @@ class Problem(Displayed):
     def _check_model(self) -> None:
         """Check and convert what a `Model` has."""
         epsilon = 0.0 if self.epsilon is None else self.epsilon
+        if self.epsilon is not None and self.temporal is not None:
+            raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
         model = Model(self.kernel, self.noise_var, self.prior_mean, epsilon, self.temporal)
         for name in ("kernel", "noise_var", "prior_mean", "temporal"):
             object.__setattr__(self, name, getattr(model, name))

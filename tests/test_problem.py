@@ -67,3 +67,10 @@ def test_a_temporal_kernel_is_read_and_excludes_epsilon():
     assert problem.temporal == Matern32Time(20.0)
     with pytest.raises(InvalidInput, match="not both"):
         problem.replaced(epsilon=0.1)
+
+
+def test_epsilon_and_a_temporal_kernel_exclude_each_other():
+    kernel, temporal = SquaredExponential(0.2), {"type": "matern32", "lengthscale": 3.0}
+    for epsilon in (0.0, 0.1):
+        with pytest.raises(InvalidInput, match="epsilon or temporal"):
+            Problem(Arms.grid(5), kernel, 0.1, epsilon=epsilon, temporal=temporal)

@@ -34,7 +34,7 @@ AGENT_FOR = {"epsilon": "tv-gp-ucb", "reset_every": "r-gp-ucb"}
     show_default=True,
     help="Share of the rows to learn from.",
 )
-@options.settings(help="How FILE is read: an option of pandas.read_csv.")
+@options.settings(help="How FILE is read: an option of text files.")
 @options.as_json(help="Print everything as JSON.")
 def diagnose(
     file: Path,

@@ -168,7 +168,8 @@ def fit(
     unit = unit if unit > 2.0 else 1.0
     start, fixed = model, of_points and not model.epsilon and "epsilon" not in names
     if drifts := model.temporal is None and not fixed:
-        drift = MarkovTime(min(epsilon_per(unit, model.epsilon), MOST_EPSILON))
+        most = MOST_EPSILON if "epsilon" in names else 1.0
+        drift = MarkovTime(min(epsilon_per(unit, model.epsilon), most))
         start = replace(model, epsilon=0.0, temporal=drift)
         parts = [replace(part, times=part.times / unit) for part in parts]
     if of_points:

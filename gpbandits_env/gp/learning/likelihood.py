@@ -339,7 +339,8 @@ def log_marginal_likelihood(
 def _of_series(model: Model, series: Sequence[Series]) -> tuple[float, dict[str, float]]:
     """The likelihood of series under a drift, and its derivatives, which are differences."""
     likelihood, e, noise = TimeLikelihoodOfSeries(model, series), model.epsilon, model.noise_var
-    ends = np.clip([e * (1 - DIFFERENCE) - 1e-8, e * (1 + DIFFERENCE) + 1e-8], 0.0, 1.0)
+    step = min(e, 1.0 - e) * DIFFERENCE + 1e-8
+    ends = np.clip([e - step, e + step], 0.0, 1.0)
     in_epsilon = np.diff([likelihood(MarkovTime(end), noise) for end in ends.tolist()])
     logs = np.array([-DIFFERENCE, DIFFERENCE])
     in_noise = np.diff([likelihood(MarkovTime(e), own) for own in noise * np.exp(logs)])

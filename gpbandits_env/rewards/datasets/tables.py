@@ -291,6 +291,10 @@ class _Text:
         self.sep = options.get("sep", found)
         self.decimal = options.get("decimal", "." if self.sep == "," else ",")
         self.thousands, words = options.get("thousands", ""), options.get("na_values", ())
+        if self.thousands == self.decimal:
+            raise InvalidInput(
+                f"thousands and decimal are both {self.decimal!r}: state decimal too"
+            )
         words = [words] if isinstance(words, str) else listed(words, "na_values")
         self.plain, self.empty, self.missing = not words and not self.thousands, EMPTY, set[Any]()
         # -999 is also -999.0.

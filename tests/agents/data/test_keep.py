@@ -63,3 +63,9 @@ def test_keep_is_a_setting_beside_window_and_reset_every():
     for name in ("et-gp-ucb", "bma-gp-ucb"):
         with pytest.raises(InvalidInput, match="has a keep of its own"):
             agents.make(name, problem, keep=Keep)
+
+
+def test_a_keep_that_needs_arguments_is_refused():
+    problem = Problem(Arms.grid(5), Matern52(0.2), 0.1)
+    with pytest.raises(InvalidInput, match="called without arguments"):
+        agents.make("gp-ucb", problem, keep=Window)

@@ -274,3 +274,16 @@ def test_the_noise_is_learned_from_the_observations_whose_noise_is_unknown():
     assert apart.noise_var == pytest.approx(0.01, rel=0.3)
     together = fit(start, Observations(points, rewards), priors=priors).model
     assert together.noise_var == pytest.approx(0.5, rel=0.3)
+
+
+def test_an_epsilon_near_one_is_kept_and_has_its_derivative():
+    _, covariance, values = drifting_series(1.0, 50, 6, 0.2, seed=1)
+    model, data = Model(Empirical(covariance), 0.2, epsilon=0.9999), [Series(values)]
+
+    def value(epsilon):
+        return log_marginal_likelihood(replace(model, epsilon=epsilon), data)[0]
+
+    slope = log_marginal_likelihood(model, data)[1]["epsilon"]
+    assert slope == pytest.approx((value(0.99991) - value(0.99989)) / 2e-5, rel=1e-2)
+    found = fit(model, data, learn=["noise_var"])
+    assert found.log_likelihood == pytest.approx(log_marginal_likelihood(found.model, data)[0])

@@ -365,3 +365,10 @@ def test_options_are_checked(tmp_path, options, says):
     usual["date_format"] = "%d.%m.%Y"
     with pytest.raises(GPBanditsError, match=says):
         read_table(tmp_path / "messy.csv", **{**usual, **options}, gaps="drop")
+
+
+def test_thousands_and_decimals_have_different_marks(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("a,b\n1.5,2.5\n")
+    with pytest.raises(InvalidInput, match="thousands and decimal"):
+        read_table(file, thousands=".")
