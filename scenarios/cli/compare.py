@@ -101,10 +101,14 @@ def reference(
         run_again(found, path, jobs, trials)
         with Store.open(path) as store:
             now = evidence.gather(store)
-    if kept.study["digest"] == now.study["digest"]:
+    if changed := evidence.changed(kept, now):
+        for line in changed:
+            click.echo(f"differs: {line}", err=True)
+        sys.exit(1)
+    different = evidence.differences(kept, now)
+    if not different and kept.study["digest"] == now.study["digest"]:
         click.echo("the results are bit-identical to the reference")
         return
-    different = evidence.differences(kept, now)
     if not different:
         run = counted(now.trials, "trial")
         click.echo(f"the values of {run} are those of the reference, to the digits that are kept")

@@ -146,14 +146,27 @@ def gather(
     return Evidence(rounds, store.scenario["points"], found, of, batch, study)
 
 
+def changed(kept: Evidence, now: Evidence) -> list[str]:
+    """What makes two results those of different experiments: their means are not comparable."""
+
+    def of(result: Evidence) -> Plain:
+        study = {name: result.study.get(name) for name in ("seed", "optimum_moves")}
+        return {"horizon": result.horizon, "cells": result.points, **study}
+
+    old, new = of(kept), of(now)
+    return [f"{name}: {new[name]}, reference {old[name]}" for name in old if old[name] != new[name]]
+
+
 def differences(kept: Evidence, now: Evidence) -> list[str]:
     """Where the trials that both have differ: cell, agent, quantity and the first such trial.
 
     Clock times do not count, nor do differences of the rounding with which values are kept.
     """
-    gone = sorted({label for _, label, _ in kept.values} - {label for _, label, _ in now.values})
-    found = [f"{label}: the scenario no longer has this agent" for label in gone]
-    shared = np.intersect1d(kept.rounds, now.rounds)
+    found, shared = [], np.intersect1d(kept.rounds, now.rounds)
+    for cell, point in enumerate(kept.points):
+        where = f", {point}" if point else ""
+        gone = [label for label in kept.labels(cell) if label not in now.labels(cell)]
+        found += [f"{label}{where}: the scenario no longer has this agent" for label in gone]
     for (cell, label, name), values in now.values.items():
         if name not in QUANTITIES or name == "seconds":
             continue

@@ -35,8 +35,8 @@ RANDOM, ORACLE = "random", "genie"
 class Scale:
     """The regret on a problem of score 0, of score 1, and of the best agent.
 
-    ``oracle`` says whether score 0 is the oracle, and ``random`` whether score 1 is random, or the
-    agent that was asked for; else they are the best and the worst agent.
+    ``oracle`` says whether score 0 is the oracle, and ``random`` whether score 1 is random; else
+    they are the best and the worst agent.
     """
 
     zero: float

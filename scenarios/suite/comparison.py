@@ -119,6 +119,11 @@ def _kept(id: str, metric: str) -> Iterator[tuple[str, Source]]:
             f"no values of the trials of {id!r} are kept: run the scenario, or for a problem of a "
             "suite 'gpbandits suite run', whose card compares an agent with the archive"
         )
+    if metric == "simple_regret" and kept.study["optimum_moves"]:
+        raise InvalidInput(
+            f"the optimum of {id} moves, so that no simple regret of its trials is kept: compare "
+            "by average_regret"
+        )
     for cell, params in enumerate(kept.points):
         runs = {k: dict(enumerate(kept.curve(cell, k, metric))) for k in kept.labels(cell)}
         yield _name(id, params), Source(kept.rounds, runs, units=kept.units.get(cell))

@@ -68,7 +68,40 @@ def test_an_agent_that_the_scenario_no_longer_has_is_told(kept):
     told = references.compare(kept, left, METRICS)
     assert told
     assert all(line.startswith("ei, ") and ": nan, reference" in line for line in told)
-    assert evidence.differences(kept, left) == ["ei: the scenario no longer has this agent"]
+    said = ": the scenario no longer has this agent"
+    first, second = (f", {point}" if point else "" for point in kept.points)
+    assert evidence.differences(kept, left) == [f"ei{first}{said}", f"ei{second}{said}"]
+    once = replace(kept, values={k: v for k, v in kept.values.items() if k[:2] != (1, "ei")})
+    assert evidence.differences(kept, once) == [f"ei{second}{said}"]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "says"),
+    [
+        (lambda kept: kept, 0, "bit-identical"),
+        (lambda kept: moved(kept, "ei", 100.0), 1, "differs: ei, simple_regret"),
+        (
+            lambda kept: replace(kept, rounds=kept.rounds * 2),
+            1,
+            "differs: horizon: 12, reference 24",
+        ),
+        (lambda kept: replace(kept, points=[{}, {"a": 1}]), 1, "differs: cells"),
+        (
+            lambda kept: replace(kept, study=kept.study | {"seed": 7}),
+            1,
+            "differs: seed: 0, reference 7",
+        ),
+    ],
+)
+def test_the_check_fails_where_the_kept_values_are_others(
+    kept, stored, monkeypatch, change, code, says
+):
+    """Also if the digest that is kept beside them is that of this run."""
+    monkeypatch.setattr(evidence, "load", lambda id: change(kept))
+    monkeypatch.setattr("gpbandits_env.scenarios.cli.compare.run_again", lambda *_: None)
+    command = ["reference", "srinivas2010/se-1d", "--check", "--out", str(stored)]
+    result = CliRunner().invoke(main, command)
+    assert (result.exit_code, says in result.output) == (code, True), result.output
 
 
 def test_few_trials_may_lie_close_together_by_chance(kept):
