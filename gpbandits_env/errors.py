@@ -128,6 +128,9 @@ ELSEWHERE = {
     **dict.fromkeys(("n_arms", "n_actions"), "grid"),
     "bounds": "box",
     "eps": "epsilon",
+    **dict.fromkeys(("delimiter", "delim_whitespace"), "sep"),
+    **dict.fromkeys(("parse_dates", "index_col"), "time_column"),
+    "dayfirst": "date_format",
     "function": "task",
 }
 

@@ -18,8 +18,10 @@ from gpbandits_env.arrays import (
     Array,
     IntArray,
     Settings,
+    all_of,
     flag,
     frozen,
+    is_number,
     listed,
     numbers,
     whole,
@@ -189,8 +191,9 @@ def read_table(
 
     Args:
         path: .csv, .csv.gz, .tsv or .txt; .npy, or .npz with one array in it.
-        header: whether the first line has the columns' names; None: it has if a cell of it is
-            neither a number nor a date (columns that are named by numbers need True).
+        header: whether the first line has the columns' names; None: it has if no cell of it is a
+            number or a date, or one is neither and the cell below is a number or a date (columns
+            that are named by numbers need True).
         time_column: the column of time stamps, numbers or dates, that never decrease, by name or
             number; or several that make the time together, such as a date and an hour.
         gaps: the treatment of cells without a number (empty, "NA", "NaN"): "error"; "keep" them as
@@ -207,11 +210,7 @@ def read_table(
     """
     one_of(gaps, GAPS, "treatment of gaps")
     for option, value in options.items():
-        one_of(option, FILE_OPTIONS, "option of a file of readings")
-        if option in WORDS and not isinstance(value, str):
-            raise InvalidInput(f"{option} must be a text, got {shown(value)}")
-        if option in COUNTS:
-            whole(value, option, 0)
+        _check_option(option, value)
     file = Path(path).expanduser()
     name = file.name.lower()
     if not name.endswith(SUFFIXES):
@@ -235,6 +234,17 @@ def read_table(
         ) from None
     except (OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error) as error:
         raise InvalidInput(f"cannot read {str(path)!r} as a table of numbers: {error}") from None
+
+
+def _check_option(option: str, value: Any) -> None:
+    one_of(option, FILE_OPTIONS, "option of a file of readings")
+    if option in WORDS and not (isinstance(value, str) and value):
+        raise InvalidInput(f"{option} must be a text that is not empty, got {shown(value)}")
+    if option in ("sep", "decimal") and len(value) != 1:
+        cure = "; sep=' ' separates at any number of spaces" if option == "sep" else ""
+        raise InvalidInput(f"{option} must be one character, got {shown(value)}{cure}")
+    if option in COUNTS:
+        whole(value, option, 0)
 
 
 def is_file_name(text: str) -> bool:
@@ -280,7 +290,7 @@ class _Text:
     """A text file, with the options of `read_table`."""
 
     def __init__(self, file: Path, options: Settings) -> None:
-        self.file, self.encoding = file, options.get("encoding", "utf-8-sig")
+        self.file, self.encoding = file, options.get("encoding", "utf-8")
         self.comment, self.date_format = options.get("comment"), options.get("date_format")
         self.skipped, self.footer = options.get("skiprows", 0), options.get("skipfooter", 0)
         self.most, self.columns = options.get("nrows"), options.get("usecols")
@@ -295,7 +305,8 @@ class _Text:
             raise InvalidInput(
                 f"thousands and decimal are both {self.decimal!r}: state decimal too"
             )
-        words = [words] if isinstance(words, str) else listed(words, "na_values")
+        single = isinstance(words, str) or is_number(words)
+        words = [words] if single else listed(words, "na_values")
         self.plain, self.empty, self.missing = not words and not self.thousands, EMPTY, set[Any]()
         # -999 is also -999.0.
         self.missing = {self._number(w) if isinstance(w, str) else w for w in words}
@@ -307,7 +318,9 @@ class _Text:
         if header is None:
             # pandas numbers columns without names, and leaves the cell above its index empty.
             header = first == ["", *map(str, range(len(first) - 1))]
-            header |= any(self._number(c) is None and self._date(c) is None for c in first)
+            below = rows[1] if len(rows) > 1 else [""] * len(first)
+            above, under = [[self._is_name(cell) for cell in row] for row in (first, below)]
+            header |= all(above) or (True, False) in zip(above, under, strict=True)
         self.names = first if flag(header, "header") else []
         self.lines, rows = lines[int(header) :], rows[int(header) :][: self.most]
         if not rows:
@@ -316,12 +329,17 @@ class _Text:
         if time_column is None and isinstance(self._time(rows[0][0]), datetime):
             time_column = 0
         if time_column is not None:
-            places = self._places(time_column, len(first))
+            places = self._places(time_column, len(first), "time_column")
             parts = zip(*(columns.pop(j) for j in places), strict=True)
             times = self._times(places[0], [" ".join(map(str.strip, part)) for part in parts])
         if self.columns is not None:
-            chosen = self._places(self.columns, len(first))
+            chosen = self._places(self.columns, len(first), "usecols")
             columns = {j: cells for j, cells in columns.items() if j in chosen}
+        elif header and any(not self.names[j] for j in columns):
+            raise InvalidInput(
+                f"{self.file}: a column has no name: write the file without the index of the data "
+                "frame (index=False), name the column, or set time_column or usecols"
+            )
         if not columns:
             raise InvalidInput(f"{self.file}: there is no column beside that of the times")
         names = tuple(self.names[j] for j in columns) if header else ()
@@ -339,14 +357,17 @@ class _Text:
         for line, row in found:
             n, most = len(row), len(found[0][1])
             if n > most:
-                raise InvalidInput(f"{self.file}: line {line} has {n} cells, the first row {most}")
+                raise InvalidInput(
+                    f"{self.file}: line {line} has {n} cells, the first row {most}: set sep, or "
+                    "comment or skiprows if a line is not part of the table"
+                )
             row += [""] * (most - n)
         return [line for line, _ in found], [row for _, row in found]
 
-    def _places(self, columns: Columns, count: int) -> list[int]:
+    def _places(self, columns: Columns, count: int, name: str) -> list[int]:
         """The indices of columns of the file that are given by name or number, one or several."""
-        given = [columns] if isinstance(columns, (str, int)) else listed(columns, "columns")
-        return _places(given, self.names, count)
+        given = [columns] if isinstance(columns, (str, int)) else columns
+        return _places(all_of(object, given, name, "columns"), self.names, count)
 
     def _readings(self, place: int, cells: Sequence[str], gaps: str) -> Array:
         try:
@@ -355,8 +376,11 @@ class _Text:
             values = None
         if values is None:
             found = [self._number(cell) for cell in cells]
-            cure = "set the option time_column if it is a time, and date_format if it is a date"
-            says = f": {{cell!r}} is not a number; {cure}; na_values if it is a gap, or usecols"
+            says = (
+                ": {cell!r} is not a number; set the option time_column if it is a time, and "
+                "date_format if it is a date; na_values if it is a gap; comment, skiprows or "
+                "usecols if it is not part of the table"
+            )
             self._refuse(place, cells, [number is None for number in found], says)
             values = np.array(found, np.float64)
         gap = np.isnan(values)
@@ -418,6 +442,9 @@ class _Text:
         except (ValueError, OverflowError):  # the latter in the years 1 and 9999
             return None
 
+    def _is_name(self, cell: str) -> bool:
+        return self._number(cell) is None and self._date(cell) is None
+
     def _refuse(self, place: int, cells: Sequence[str], wrong: ArrayLike, says: str) -> None:
         """Raise an error about the first cell of a column that is wrong, if there is one."""
         for row in np.flatnonzero(wrong)[:1]:
@@ -430,6 +457,7 @@ class _Text:
         opened: Callable[..., TextIO] = gzip.open if self.file.suffix.lower() == ".gz" else open
         with opened(self.file, "rt", newline="", encoding=self.encoding) as lines:
             for number, line in enumerate(lines):
+                line = line.removeprefix("\ufeff")  # the byte order mark
                 # A comment that follows quotes may be part of a name.
                 if self.comment and (line.startswith(self.comment) or '"' not in line):
                     line = line.partition(self.comment)[0]

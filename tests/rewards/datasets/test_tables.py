@@ -46,6 +46,34 @@ def test_names_in_the_first_line(tmp_path):
         read_table(path, header="no")
 
 
+def test_the_first_row_is_not_lost_to_texts_in_a_column_of_texts(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("12:00,1,2\n13:00,3,4\n")
+    found = read_table(path, usecols=[1, 2])
+    assert (found.names, found.values.tolist()) == ((), [[1, 2], [3, 4]])
+    assert len(read_table(path, time_column=0, date_format="%H:%M").values) == 2
+    path.write_text("00:00,01:00\n1,2\n")
+    assert read_table(path).names == ("00:00", "01:00")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
+    path = tmp_path / "t.csv"
+    for mark, encoding in (("", "utf-8-sig"), ("\ufeff", "utf-8"), ("\ufeff", "utf-16-le")):
+        path.write_text(f'{mark}# an "a"\na,b\n1,2\n', encoding=encoding)
+        assert read_table(path, encoding=encoding, comment="#").names == ("a", "b")
+        path.write_text(f"{mark}a,b\n1,2\n", encoding=encoding)
+        assert read_table(path, encoding=encoding).names == ("a", "b")
+        if encoding == "utf-8":
+            assert read_table(path).names == ("a", "b")
+
+
+def test_spaces_separate_cells(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(" a  b\n1.5   2\n")
+    found = read_table(path, sep=" ")
+    assert (found.names, found.values.tolist()) == (("a", "b"), [[1.5, 2]])
+
+
 def test_a_separator_in_a_quoted_name_separates_nothing(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('"load; kW",b\n1,2\n')
@@ -139,6 +167,8 @@ def test_gaps_of_arrays_in_files(tmp_path):
         ("a,b\n3,inf\n", "line 2, column 'b' is inf: no reading is above 1e.150"),
         ("a,b\n3,1e200\n", "is 1e200: no reading is above 1e.150 in size"),
         ("1,2\n3,4,5\n", "line 2 has 3 cells, the first row 2"),
+        ("# two arms\na,b\n1,2\n", "line 2 has 2 cells, .* comment or skiprows if a line is not"),
+        ("a,b\n1,2\n# end\n", "'# end' is not a number; .* comment, skiprows or"),
         ("1,2\n\n3\n", "line 3, column 2 is empty"),
         ("1,2\n\n3,x\n", "line 3, column 2: 'x' is not a number"),
         (
@@ -217,7 +247,9 @@ def test_arrays_with_gaps_or_of_another_shape():
 def test_a_data_frame_without_names_is_read_as_pandas_writes_it(tmp_path):
     path = tmp_path / "frame.csv"
     path.write_text(",0,1\n0,3.5,2.5\n1,3.0,2.0\n")
-    assert read_table(path).names == ("", "0", "1")
+    with pytest.raises(InvalidInput, match=r"no name: .* \(index=False\), name .* or usecols"):
+        read_table(path)
+    assert read_table(path, usecols=[0, 1, 2]).names == ("", "0", "1")
     assert read_table(path, time_column="").values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
     path.write_text(",0,1\n2026-03-01,3.5,2.5\n2026-03-02,3.0,2.0\n")
     assert read_table(path).values.tolist() == [[3.5, 2.5], [3.0, 2.0]]
@@ -250,7 +282,7 @@ def test_a_german_table_is_read_in_one_call(tmp_path, encoding):
         read_table(path, encoding=encoding, comment="#")
 
 
-@pytest.mark.parametrize("words", ["-999", ["-999"], [-999], ["x", -999.0]])
+@pytest.mark.parametrize("words", [-999, "-999", ["-999"], [-999], ["x", -999.0]])
 def test_a_number_may_stand_for_a_gap(tmp_path, words):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,-999\n-999.0,2\n")
@@ -265,11 +297,16 @@ def test_options_that_do_not_fit(tmp_path):
     assert hours(found.times).tolist() == [0.0, 24.0]
     for wrong, error, says in (
         ({"sepp": "|"}, UnknownName, "did you mean 'sep'"),
-        ({"sep": 3}, InvalidInput, "sep must be a text, got 3"),
-        ({"sep": "||"}, InvalidInput, "must be a 1-character string"),
-        ({"parse_dates": True}, UnknownName, "no option of a file of readings named"),
+        ({"sep": 3}, InvalidInput, "sep must be a text that is not empty, got 3"),
+        ({"decimal": ""}, InvalidInput, "decimal must be a text that is not empty, got ''"),
+        ({"sep": r"\s+"}, InvalidInput, "sep must be one character, .* any number of spaces"),
+        ({"time_column": []}, InvalidInput, "time_column must be a list of one or more columns"),
+        ({"parse_dates": True}, UnknownName, "did you mean 'time_column'"),
+        ({"index_col": 0}, UnknownName, "did you mean 'time_column'"),
+        ({"dayfirst": True}, UnknownName, "did you mean 'date_format'"),
+        ({"delimiter": "|"}, UnknownName, "did you mean 'sep'"),
         ({"encoding": "latin-99"}, InvalidInput, "unknown encoding: latin-99"),
-        ({"na_values": -999}, InvalidInput, "na_values must be a list, got -999"),
+        ({"na_values": None}, InvalidInput, "na_values must be a list, got None"),
     ):
         with pytest.raises(error, match=says):
             read_table(path, **wrong)
