@@ -40,7 +40,7 @@ def read(cls: type[T], table: Any, where: str = "") -> T:
     def convert(name: str, value: Any, kind: Any) -> Any:
         item = _item_kind(kind)
         if isinstance(value, (list, tuple)) and isinstance(item, type) and is_dataclass(item):
-            value = tuple(read(item, v, f"{start}{name}[{i}]") for i, v in enumerate(value))
+            value = tuple(read(item, v, f"{start}{name}[{_id(v, i)}]") for i, v in enumerate(value))
         elif isinstance(value, list) and item is not None:
             value = tuple(value)
         _check(f"{start}{name}", value, kind)
@@ -137,6 +137,10 @@ def check_distinct(values: Collection[Any], name: str) -> None:
         seen.add(repr(value))
 
 
+def _id(table: Any, index: int) -> Any:
+    return table.get("id", index) if isinstance(table, Mapping) else index
+
+
 def _item_kind(kind: Any) -> Any:
     return get_args(kind)[0] if get_origin(kind) is tuple else None
 
@@ -145,7 +149,7 @@ def _check(name: str, value: Any, kind: Any) -> None:
     origin = get_origin(kind)
     if origin is tuple:
         item = _item_kind(kind)
-        check_items(value, object if item is Any else item, name)
+        check_items(value, object if item is Any else get_origin(item) or item, name)
     elif origin is Mapping:
         check_names(value, name)
     else:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Settings, listed, mapping, positive
+from gpbandits_env.arrays import Array, Settings, all_of, mapping, positive
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.specs import arguments
 
@@ -53,7 +53,8 @@ class Clock:
             one_of(self.thinking, (MEASURED,), "thinking")
             return
         given = self.thinking if isinstance(self.thinking, Sequence) else (self.thinking,)
-        costs = tuple(positive(c, "thinking", zero=True) for c in listed(given, "thinking"))
+        costs = all_of(object, given, "thinking", "numbers")
+        costs = tuple(positive(c, "thinking", zero=True) for c in costs)
         object.__setattr__(self, "thinking", costs)
         if not any(costs) and not self.evaluation:
             raise InvalidInput("evaluation and thinking are both 0: no time would pass")

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from gpbandits_env.arrays import all_of, positive, share
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.claims import yardsticks
 from gpbandits_env.scenarios.claims.yardsticks import Limits
@@ -50,7 +51,7 @@ class Check(Limits):
     yardstick: str
     scenario: tuple[str, ...] = ()
     computed: str = ""
-    cells: tuple[Any, ...] = ()
+    cells: tuple[Mapping[str, Any], ...] = ()
     a: tuple[str, ...] = ()
     b: tuple[str, ...] = ()
     metric: str = "average_regret"
@@ -70,6 +71,16 @@ class Check(Limits):
         object.__setattr__(self, "logarithmic", self.metric.startswith("log10"))
         if bool(self.scenario) == bool(self.computed):
             raise InvalidInput("a check needs a scenario or a computation")
+        if self.yardstick in (*yardsticks.PAIRS, "best") and not self.b:
+            raise InvalidInput(f"b is missing: {self.yardstick} compares a with it")
+        all_of(str, self.a, "a", "labels")
+        one_of(self.parts, ("each", "one"), "way to count parts")
+        for fraction in all_of(float, self.at, "at", "fractions of the horizon"):
+            share(fraction, "at")
+        if self.yardstick == "published":
+            given = self.value if isinstance(self.value, Mapping) else {"": self.value}
+            for value in given.values():
+                positive(value, "value")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, Plain
 from gpbandits_env.display import counted
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims import yardsticks
 from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading, Rule
@@ -196,7 +196,9 @@ def _by(check: Check, a: Array, others: Mapping[str, Array], label: str) -> yard
     if name == "best":
         return yardsticks.best(a, others, check)
     if name == "published":
-        value = check.value[label] if isinstance(check.value, dict) else check.value
+        value = check.value
+        if isinstance(value, dict):
+            value = value[one_of(label, value, "published value of an agent")]
         return yardsticks.published(a, value, check)
     if name in yardsticks.PAIRS and b is not None:
         return yardsticks.PAIRS[name](a, b, check)

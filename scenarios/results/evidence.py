@@ -8,18 +8,21 @@ trials again. It is made by `python -m tools.reference SCENARIO`.
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_LZMA, ZipFile
+from zipfile import ZIP_LZMA, BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, IntArray, Plain
+from gpbandits_env.errors import StoreError
 from gpbandits_env.files import writing
 from gpbandits_env.scenarios.metrics import FLOOR
 from gpbandits_env.scenarios.results.curves import along, optimum_moves
@@ -38,6 +41,9 @@ QUANTITIES: dict[str, type[np.floating[Any]]] = {
 BITS = 15
 # More trials than this are kept at few rounds, so that a file stays small.
 MANY = 500
+
+# What reading a damaged or a foreign file may raise.
+FOREIGN = (BadZipFile, EOFError, LookupError, LZMAError, OSError, TypeError, ValueError)
 
 # What is measured in an agent's trials in a cell: (store, cell, label) -> name -> (trials, ...).
 Measure = Callable[[Store, int, str], Mapping[str, Array]]
@@ -233,18 +239,33 @@ def save(evidence: Evidence, path: Path) -> str:
     return str(path)
 
 
+@contextmanager
+def reading(file: Path | Traversable, kind: str, cure: str) -> Iterator[tuple[Any, Any]]:
+    """The plain data and the arrays of a file; StoreError if the block cannot read them."""
+    try:
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as kept:
+            yield json.loads(kept["about"].tobytes()), kept
+    except FOREIGN as error:
+        said = f"is not a file of {kind}, or is damaged ({type(error).__name__})"
+        raise StoreError(f"{file} {said}; {cure}") from None
+
+
 def load(id: str, package: Traversable | None = None) -> Evidence | None:
-    """The evidence of a scenario, from another folder if given; None if there is none."""
+    """The evidence of a scenario, from another folder if given; None if there is none.
+
+    Raises:
+        StoreError: the file is damaged, or of another version.
+    """
     file = (package or files("gpbandits_env.scenarios")).joinpath(f"reference/{id}.npz")
     if not file.is_file():
         return None
-    with file.open("rb") as opened, np.load(opened) as kept:
-        about, flat = json.loads(kept["about"].tobytes()), of_planes(kept["values"])
-    values: dict[tuple[int, str, str], Array] = {}
-    for *key, shape in about["values"]:
-        size = math.prod(shape)
-        values[*key], flat = flat[:size].reshape(shape), flat[size:]
-    units = {int(cell): np.array(of) for cell, of in about["units"].items()}
-    batch = {int(cell): m for cell, m in about["batch"].items()}
-    rounds = np.array(about["rounds"])
-    return Evidence(rounds, about["points"], values, units, batch, about["study"])
+    cure = f"'python -m tools.reference {id}' makes it anew"
+    with reading(file, "kept values of this version", cure) as (about, kept):
+        values, flat = dict[tuple[int, str, str], Array](), of_planes(kept["values"])
+        for *key, shape in about["values"]:
+            size = math.prod(shape)
+            values[*key], flat = flat[:size].reshape(shape), flat[size:]
+        units = {int(cell): np.array(of) for cell, of in about["units"].items()}
+        batch = {int(cell): m for cell, m in about["batch"].items()}
+        rounds = np.array(about["rounds"])
+        return Evidence(rounds, about["points"], values, units, batch, about["study"])

@@ -123,7 +123,10 @@ def run_study(
         "problems": described,
         "kernels": [str(problem.kernel) for problem in problems],
     }
-    with _open(Path(path), meta, fresh) as store:
+    with (  # a cluster that does not answer leaves the file as it is
+        nullcontext(pool) if pool else engines.opened(jobs, engine) as workers,
+        _open(Path(path), meta, fresh) as store,
+    ):
         _keep_bounds(store, scenario, cells, problems)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         session = {"jobs": jobs, "blas_threads": blas_threads()}
@@ -132,7 +135,7 @@ def run_study(
         wanted, present = {task.key for task in tasks}, store.done()
         left = [task for task in tasks if task.key not in present]
         try:
-            interrupted = _run(store, left, jobs, engine, len(wanted), progress, pool)
+            interrupted = _run(store, left, len(wanted), progress, workers)
         except ClusterLost as error:
             kept = f"{len(store.done() & wanted)} of {len(wanted)} trials are kept in {store.path}"
             raise ClusterLost(f"{error}. {kept}; the same command resumes from there") from error
@@ -225,24 +228,14 @@ def _keep_bounds(
 
 
 def _run(
-    store: Store,
-    tasks: Sequence[PlannedTrial],
-    jobs: int,
-    engine: engines.Engine,
-    total: int,
-    progress: bool,
-    pool: Pool | None,
+    store: Store, tasks: Sequence[PlannedTrial], total: int, progress: bool, pool: Pool
 ) -> bool:
     """Run the tasks and store each; return True if Ctrl-C ended the run."""
     title = tasks[0].cell.scenario.id if tasks else "all done"
     done = total - len(tasks)
     bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)
     try:
-        with (
-            bar,
-            nullcontext(pool) if pool else engines.opened(jobs, engine) as workers,
-            closing(results(tasks, workers)) as stream,
-        ):
+        with bar, closing(results(tasks, pool)) as stream:
             for records in stream:
                 store.add(records)
                 bar.update(len(records))

@@ -1,19 +1,15 @@
 """What a suite keeps of an agent's trials on a problem, and the files of these rows."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
-from lzma import LZMAError
 from pathlib import Path
-from typing import Any, Self
-from zipfile import BadZipFile
+from typing import Self
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.errors import StoreError
-from gpbandits_env.scenarios.results.evidence import of_planes, planes, write_arrays
+from gpbandits_env.scenarios.results.evidence import of_planes, planes, reading, write_arrays
 
 SUFFIX = ".npz"
 # The number of rounds at which regret is kept.
@@ -64,9 +60,6 @@ class Row:
 # (agent, problem) -> its row.
 Field = Mapping[tuple[str, str], Row]
 
-# What reading a file that holds something else, or is damaged, may raise.
-FOREIGN = (BadZipFile, EOFError, LookupError, LZMAError, OSError, TypeError, ValueError)
-
 _PLAIN = ("agent", "problem", "seconds", "settings", "frozen", "version", "machine", "trials")
 
 
@@ -102,12 +95,11 @@ def load(folder: Path | Traversable) -> dict[tuple[str, str], Row]:
 
 
 def _read(file: Path | Traversable) -> list[Row]:
-    try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as kept:
-            about: list[dict[str, Any]] = json.loads(kept["about"].tobytes())
-            regret = of_planes(kept["regret"], BITS).astype(np.float64)
-            digests, rows = kept["digests"], []
-        trial = value = 0
+    rows: list[Row] = []
+    cure = "'gpbandits suite run' writes rows.npz"
+    with reading(file, "a suite's rows", cure) as (about, kept):
+        regret = of_planes(kept["regret"], BITS).astype(np.float64)
+        digests, trial, value = kept["digests"], 0, 0
         for each in about:
             trials, rounds = each.pop("trials"), np.array(each.pop("rounds"))
             size = trials * len(rounds)
@@ -115,9 +107,4 @@ def _read(file: Path | Traversable) -> list[Row]:
             own = digests[trial : trial + trials]
             rows.append(Row(**each, rounds=rounds, regret=block, digests=own))
             trial, value = trial + trials, value + size
-    except FOREIGN as error:
-        raise StoreError(
-            f"{file} is not a file of a suite's rows, or is damaged ({type(error).__name__}); "
-            "'gpbandits suite run' writes rows.npz"
-        ) from None
     return rows

@@ -117,6 +117,7 @@ WRONG = [
     ({"evaluation": -1.0}, "evaluation"),
     ({"unit": 0.0}, "unit"),
     ({"thinking": [0.1, -0.1]}, "thinking"),
+    ({"thinking": []}, "thinking must be a list of one or more numbers"),
     ({"thinking": 0.0, "evaluation": 0.0}, "no time would pass"),
     ({"duration": 0.0}, "duration"),
     (3.0, "dict"),

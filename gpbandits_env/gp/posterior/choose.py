@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Plain, Settings, positive, whole
+from gpbandits_env.arrays import Plain, Settings, mapping, positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
@@ -25,6 +25,7 @@ from gpbandits_env.gp.samplers import Factor, KroneckerFactor, factor_for
 from gpbandits_env.gp.temporal import StaticTime, TemporalKernel
 
 KINDS = ("auto", "rows", "coefficients", "nystrom")
+DICTIONARY = {"qbar", "per"}
 USUAL_HORIZON = 1000
 LARGEST_RANK, LARGEST_RANK_CHOSEN = 512, 2048
 # The largest variance that a factor may omit, relative to the noise variance. Mean and variance
@@ -80,9 +81,11 @@ def posterior_for(
             with too large a rank or too small a noise variance.
     """
     one_of(kind, KINDS, "posterior")
-    if dictionary and kind != "nystrom":
-        (name, *_) = dictionary
-        raise InvalidInput(f"only the posterior 'nystrom' has a {name}, got it with {kind!r}")
+    if dictionary and (kind != "nystrom" or mapping(dictionary, "dictionary").keys() - DICTIONARY):
+        raise InvalidInput(
+            "only the posterior 'nystrom' has a qbar and a per, and no other field, got the "
+            f"dictionary {shown(dictionary)} with {kind!r}"
+        )
     ages = "a discount" if discount != 1.0 else "a temporal kernel" if temporal is not None else ""
     where = "in a box" if isinstance(domain, Box) else ages and f"with {ages}"
     if where and kind != "auto":
@@ -120,7 +123,7 @@ def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:
             ``drifts`` has the names, is given for a Nystrom posterior.
     """
     kind = {"type": spec} if isinstance(spec, str) else spec
-    if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", "qbar", "per"}:
+    if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", *DICTIONARY}:
         raise InvalidInput(
             "posterior must be 'auto', 'rows', 'coefficients', 'nystrom' or a dict such as "
             f'{{"type": "nystrom", "qbar": 5.0}}, got {shown(spec)}'

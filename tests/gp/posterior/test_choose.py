@@ -128,6 +128,10 @@ def test_one_interface_for_every_kind(domain, given, made):
         (BOX, {"kind": "nystrom", "rng": RNG}, "in a box the posterior must be 'auto'"),
         (Arms.grid(30), {"kind": "nystrom"}, "rng"),
         (Arms.grid(30), {"dictionary": {"qbar": 2.0}}, "only the posterior 'nystrom' has a qbar"),
+        (
+            *(Arms.grid(30), {"kind": "nystrom", "rng": RNG, "dictionary": {"z": 1}}),
+            r"has a qbar and a per, and no other field, got the dictionary \{'z': 1\}",
+        ),
         (Arms.grid(30), {"kind": "nystrm"}, "did you mean 'nystrom'"),
         (None, {}, "must be Arms or a Box"),
     ],

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.claims.claim import paper
+from gpbandits_env.scenarios.claims.claim import Paper, paper
+from gpbandits_env.scenarios.declare import read
 from tools.claims import table
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "claims"
@@ -46,6 +48,29 @@ def test_a_claim_names_scenarios_that_exist_or_says_what_it_needs(claim):
     named = {*claim.scenarios, *(id for check in claim.check for id in check.scenario)}
     assert named <= set(known)
     assert claim.check or claim.scenarios or claim.needs.strip()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"cells": [3]}, "cells must be a list of Mapping, got 3 in it"),
+        ({"at": [2.0]}, r"at must lie in \[0, 1\], got 2.0"),
+        ({"at": []}, "at must be a list of one or more fractions of the horizon"),
+        ({"a": []}, "a must be a list of one or more labels"),
+        ({"parts": "none"}, "no way to count parts named 'none'"),
+        ({"yardstick": "level"}, "b is missing: level compares a with it"),
+        ({"yardstick": "published"}, "value must be a number, got None"),
+        ({"yardstick": "published", "value": [1]}, r"value must be a number, got \[1\]"),
+        ({"yardstick": "published", "value": {"a": 0}}, "value must be finite, above 0"),
+    ],
+)
+def test_a_check_of_wrong_values_is_refused_by_name(change, says):
+    given = dict.fromkeys(("where", "says", "judged", "yardstick"), "x")
+    check = {"yardstick": "mean", "scenario": ["x"], "a": ["y"], **change}
+    claim = {"id": "p/x", **given, "scenarios": [], "check": [check]}
+    table = {"paper": "p", "main": "x", "without_data": [], "claims": [claim]}
+    with pytest.raises(InvalidInput, match=rf"^claims\[p/x\]\.check\[0\].*{says}"):
+        read(Paper, table)
 
 
 @pytest.mark.parametrize("name", PAPERS)

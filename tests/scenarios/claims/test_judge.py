@@ -1,5 +1,8 @@
 """Missing runs make no verdict better, and say nothing in other readings."""
 
+import pytest
+
+from gpbandits_env.errors import UnknownName
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading
 from gpbandits_env.scenarios.claims.judge import VERDICTS, Verdict, judge, not_run, robust
@@ -36,6 +39,12 @@ def test_a_computation_that_was_not_run_has_a_part_for_each_pair():
         "x against z",
         "y against z",
     ]
+
+
+def test_an_agent_without_a_published_value_is_told():
+    made = claim(yardstick="published", value={"ei": 1.0}, scenario=(KEPT,))
+    with pytest.raises(UnknownName, match="no published value of an agent named 'tv-gp-ucb'"):
+        judge(made)
 
 
 def test_parts_without_a_check_are_undecided():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from gpbandits_env.errors import MissingData
+from gpbandits_env.errors import MissingData, StoreError
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.metrics import KNOWN
@@ -50,6 +50,22 @@ def test_a_reference_has_what_a_report_has(kept, stored, tmp_path):
                     expected = agent.mean[name], agent.se[name]
                     given = found.summary(cell.index, agent.label, name)
                     assert given == pytest.approx(expected, rel=1e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [(lambda whole: whole[:-9], "BadZipFile"), (lambda _: b"", "EOFError"), (None, "KeyError")],
+)
+def test_a_damaged_file_and_one_of_another_version_are_told(kept, tmp_path, content, error):
+    file = tmp_path / "reference" / "tiny.npz"
+    evidence.save(kept, file)
+    if content:
+        file.write_bytes(content(file.read_bytes()))
+    else:
+        evidence.write_arrays(file, {"rounds": [1]}, values=np.zeros((3, 1), np.uint8))
+    says = rf"tiny\.npz is not a file of kept values.*{error}.* 'python -m tools.reference tiny'"
+    with pytest.raises(StoreError, match=says):
+        evidence.load("tiny", tmp_path)
 
 
 def test_a_moved_mean_is_told(kept):

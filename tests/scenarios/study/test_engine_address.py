@@ -42,3 +42,13 @@ def test_no_cluster_at_the_address(name, address, own_garbage, monkeypatch):
         pass
     gc.collect()  # a client that was made in vain would take a minute to go
     assert time.monotonic() - begun < 25
+
+
+def test_a_cluster_that_does_not_answer_leaves_the_results_as_they_are(run, stored):
+    pytest.importorskip("distributed")
+    before, engine = stored.read_bytes(), Engine("dask", "tcp://127.0.0.1:9")
+    for name, fresh in (("new.sqlite", False), (stored.name, True)):
+        with pytest.raises(InvalidInput, match="no Dask scheduler answers"):
+            run(name, engine=engine, fresh=fresh)
+    assert stored.read_bytes() == before
+    assert [file.name for file in stored.parent.iterdir()] == [stored.name]
