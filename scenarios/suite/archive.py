@@ -25,6 +25,16 @@ from gpbandits_env.scenarios.suite.rows import BITS, Row, load, log_spaced
 from gpbandits_env.scenarios.suite.suites import frozen, settings_hash
 
 ABSENT = "absent.json"
+# Published algorithms that are settings of an agent.
+VARIANTS = (
+    AgentEntry("gp-ucb/irgp", "gp-ucb", {"beta": {"type": "randomised"}}),
+    AgentEntry(
+        "gp-ucb/ec",
+        "gp-ucb",
+        {"beta": {"type": "robust", "base": {"type": "finite", "scale": 0.2}, "misfit": 0.01}},
+    ),
+    AgentEntry("ei/randomised-believer", "ei", {"batch": "randomised-believer"}),
+)
 # Optimizers of other libraries. They are slow, and play in boxes only.
 OTHERS = (
     AgentEntry("botorch/logei", "botorch", {"acquisition": "qlogei", "learn": True}),
@@ -37,7 +47,7 @@ OTHERS = (
 def entries() -> dict[str, AgentEntry]:
     """The agents of the archive by label: all of this library with their defaults, and others."""
     own = [AgentEntry(name, name) for name in agents.names()]
-    return {entry.label: entry for entry in (*own, *OTHERS)}
+    return {entry.label: entry for entry in (*own, *VARIANTS, *OTHERS)}
 
 
 def folder(suite: str) -> Traversable:
