@@ -415,10 +415,12 @@ def table(kept):
     return "\n".join(lines)
 
 
-def described(page, kept):
+def described(page, path=RESULTS):
     """The page with the present tables."""
     before, _, rest = page.partition(MARKS[0])
-    return f"{before}{MARKS[0]}\n\n{table(kept)}\n\n{MARKS[1]}{rest.partition(MARKS[1])[2]}"
+    parts = [f"With {calls} evaluations:\n\n{table(read(path, calls))}" for calls in (500, 250)]
+    tables = "\n\n".join(parts)
+    return f"{before}{MARKS[0]}\n\n{tables}\n\n{MARKS[1]}{rest.partition(MARKS[1])[2]}"
 
 
 def parsed(arguments=None):
@@ -440,7 +442,7 @@ def main():
         print(table(read(chosen.file, chosen.calls)))
     else:
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(described(page, read(chosen.file, chosen.calls)), encoding="utf-8")
+        PAGE.write_text(described(page, chosen.file), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ Optimization", its algorithm and event trigger. The authors' code is not public;
 union bound that `ETGPUCB` proves.
 Assumes: what GP-UCB assumes, between two events. It is told nothing about the drift.
 Departures: 1. beta_t is that of bogunovic2016, and its t counts all rounds; 2. after an event, the
-data of the round that caused it are kept (the paper may do so too); 3. in a batch, one surprising
-reward is enough; 4. ties (see `leader`) go to the lowest index; 5. rewards that arrive late trigger
-no event; 6. by default blocks have no maximal length, as they have in the paper's theory.
+data of the round that caused it are kept (the paper may do so too); 3. in a batch of m, one
+surprising reward is enough, so that a false event is up to m times as probable; 4. ties (see
+`leader`) go to the lowest index; 5. rewards that arrive late trigger no event; 6. by default blocks
+have no maximal length, as they have in the paper's theory.
 """
 
 import math
@@ -56,7 +57,7 @@ class EventTrigger(Since):
         mean, var = before.posterior.moments(seen.points[mine])
         bound = math.sqrt(rho) * (np.sqrt(var) + math.sqrt(before.posterior.noise_var))
         event = bool(np.any(np.abs(before.received(seen.rewards)[mine] - mean) > bound))
-        if event or since >= self.longest:
+        if event or now - max(self.start, 0.0) >= self.longest:
             self.start, self.events = float(now), self.events + event
 
 
@@ -68,8 +69,9 @@ class ETGPUCB(GPAgent):
         \rho_t = 2 \log \frac{2 \pi_t}{\delta}, \quad \bar w_t = s \sqrt{\rho_t}, \quad
         \pi_t = \frac{\pi^2 t^2}{6}
 
-    Here t counts the rounds since the last event. As long as the function does not change, an event
-    ever happens with a probability of at most delta / 2: the difference is Gaussian with the
+    Here t counts the rounds since the last event, whose round is the first. With one action in a
+    round, and as long as the function does not change, an event ever happens with a probability of
+    at most delta / 2: the difference is Gaussian with the
     variance sigma^2 + s^2 <= (sigma + s)^2, so it exceeds the bound with a probability of at most
     exp(-rho_t / 2) = delta / (2 pi_t), and the sum of 1 / pi_t over all t is 1.
 

@@ -55,10 +55,10 @@ def test_a_block_ends_after_the_longest_number_of_rounds():
     problem = Problem(Arms.grid(9), SquaredExponential(0.3), 0.01)
     agent = agents.make("et-gp-ucb", problem, seed=0, longest=4)
     sizes = []
-    for _ in range(10):
+    for _ in range(12):
         agent.tell(agent.ask(), [0.0])
         sizes.append(agent.posterior.size)
-    assert sizes == [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
+    assert sizes == [1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 1]
     assert agent.events == 0
     with pytest.raises(InvalidInput, match="longest"):
         agents.make("et-gp-ucb", problem, longest=0)
