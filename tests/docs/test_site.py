@@ -231,16 +231,19 @@ def papers(root):
         yield import_module("paper_pages")
 
 
+MADE = {"computed": "made/made", "a": ("a",), "b": ("b",)}
+
+
 def made(yardstick, numbers, **settings):
     """A check and a part of it."""
-    check = Check(yardstick=yardstick, computed="made/made", **settings)
+    check = Check(**({"yardstick": yardstick, "value": 1.0} | MADE | settings))
     return check, CheckPart("a against b", "holds", numbers, 4)
 
 
 def test_claims_are_judged_by_the_rule_of_every_paper(papers, monkeypatch):
     """One part that holds and one that fails: "in part" by three rules, and not by two."""
     check, claim = (
-        Check(yardstick="level", computed="made/made"),
+        Check(yardstick="level", **MADE),
         SimpleNamespace(rule=None, not_run=0),
     )
     main = Verdict("in part", (Judged(check, (), (HOLDS, FAILS)),))
