@@ -90,9 +90,10 @@ def agent_for(
     usual = "learn" not in given and "kernel" not in given
     if usual:
         given["learn"] = _usual_learning(space, cls, given, robust)
-    given = _exploration(space, name, bool(noise)) | given
+    noisy = noise is not None and positive(noise, "noise", zero=True) > 0.0
+    given = _exploration(space, name, noisy) | given
     if noise is not None:
-        given |= _with_noise(positive(noise, "noise", zero=True), given)
+        given |= _with_noise(noise, given)
     agent = make(name, problem, seed=seed, **given)
     assert isinstance(agent, GPAgent)
     # The options of a choice share a lengthscale. An embedding, which only the agent knows, has

@@ -116,6 +116,8 @@ class TableArguments(Arguments):
             seen = observed_contexts(self.contexts, table)
             given = range(table.values.shape[1]) if kept is None else kept
             kept = [j for j in given if j not in seen.columns]
+        elif self.context_kernel is not None:
+            raise InvalidInput("context_kernel needs contexts: state them, or leave it out")
         values, locations = table.values, table.locations
         if kept is not None:
             if not kept:
@@ -265,10 +267,11 @@ def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
 
 
 def _table(readings: ArrayLike | Path | Readings | None, options: Settings | None) -> Readings:
+    options = mapping(options or {}, "dataset_options")
     if readings is None:
         readings = example_readings()
     if isinstance(readings, str) and readings in datasets.DATASETS:
-        readings, options = datasets.load(readings, options), None
+        readings, options = datasets.load(readings, options), {}
     if isinstance(readings, (str, Path)):
         return _file(readings, options)
     if options:
@@ -280,13 +283,13 @@ def _table(readings: ArrayLike | Path | Readings | None, options: Settings | Non
     return Readings(numbers(readings, "readings"), names)
 
 
-def _file(path: str | Path, options: Settings | None) -> Readings:
+def _file(path: str | Path, options: Settings) -> Readings:
     text = str(path)
     if not is_file_name(text) and not Path(text).exists():
         raise unknown("data set", text, datasets.DATASETS)
-    for key in options or {}:
+    for key in options:
         one_of(key, FILE_OPTIONS, "option of a file of readings")
-    table = read_table(path, **(options or {}))
+    table = read_table(path, **options)
     if np.isnan(table.values).any():
         raise InvalidInput(
             f"{path} has gaps: an environment needs them to be dropped or interpolated"

@@ -77,10 +77,9 @@ class Check(Limits):
         one_of(self.parts, ("each", "one"), "way to count parts")
         for fraction in all_of(float, self.at, "at", "fractions of the horizon"):
             share(fraction, "at")
-        if self.yardstick == "published":
-            given = self.value if isinstance(self.value, Mapping) else {"": self.value}
-            for value in given.values():
-                positive(value, "value")
+        given = self.value if isinstance(self.value, Mapping) else {"": self.value}
+        for value in given.values() if self.yardstick == "published" else ():
+            positive(value, "value")
 
 
 @dataclass(frozen=True)

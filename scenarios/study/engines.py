@@ -40,9 +40,10 @@ class Engine:
                 f"the local engine takes no address (got {self.address!r}); use it with "
                 "--engine dask or --engine ray"
             )
-        if self.address is not None and not self.address.strip():
+        given = self.address
+        if given is not None and not (isinstance(given, str) and given.strip()):
             raise InvalidInput(
-                f"the address of a cluster is empty (got {self.address!r}); it is like "
+                f"the address of a cluster is a text, got {given!r}; it is like "
                 "tcp://host:8786 for Dask and host:6379 for Ray"
             )
         if self.name in CLUSTERS:

@@ -96,8 +96,7 @@ def load(folder: Path | Traversable) -> dict[tuple[str, str], Row]:
 
 def _read(file: Path | Traversable) -> list[Row]:
     rows: list[Row] = []
-    cure = "'gpbandits suite run' writes rows.npz"
-    with reading(file, "a suite's rows", cure) as (about, kept):
+    with reading(file, "a suite's rows", "'gpbandits suite run' writes rows.npz") as (about, kept):
         regret = of_planes(kept["regret"], BITS).astype(np.float64)
         digests, trial, value = kept["digests"], 0, 0
         for each in about:

@@ -205,8 +205,8 @@ def _check_repeats(
 def _entry(agent: str | type[Agent] | AgentEntry, settings: Settings | None) -> AgentEntry:
     if isinstance(agent, AgentEntry):
         return agent
-    name = agent if isinstance(agent, str) else f"{agent.__module__}:{agent.__qualname__}"
-    return AgentEntry(label_of(name), name, dict(settings or {}))
+    name = f"{agent.__module__}:{agent.__qualname__}" if isinstance(agent, type) else agent
+    return AgentEntry(label_of(str(name)), name, {} if settings is None else settings)
 
 
 def rows_of(

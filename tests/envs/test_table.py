@@ -101,6 +101,13 @@ def test_a_file_with_times_and_gaps(tmp_path):
         (ROWS, {"noise_var": -1}, InvalidInput, "noise_var"),
         (ROWS, {"model_noise_var": -1}, InvalidInput, "model_noise_var"),
         (ROWS, {"dataset_options": {"every": 1}}, InvalidInput, "belong to a named data set"),
+        (
+            ROWS,
+            {"context_kernel": {"type": "se", "lengthscale": 1}},
+            InvalidInput,
+            "needs contexts",
+        ),
+        ("a.csv", {"dataset_options": [";"]}, InvalidInput, "dataset_options must be a dict"),
         (ROWS, {"minimize": True}, UnknownName, "did you mean 'minimise'"),
         ("intel-berkley", {}, UnknownName, "did you mean 'intel-berkeley'"),
         ("nowhere.csv", {}, MissingData, "no such file"),

@@ -19,6 +19,7 @@ from gpbandits_env.arrays import (
     IntArray,
     Settings,
     all_of,
+    finite_array,
     flag,
     frozen,
     is_number,
@@ -74,13 +75,13 @@ class Readings:
         values = np.array(check_table(self.values, "readings"))
         rows, n = values.shape
         object.__setattr__(self, "values", frozen(values))
-        if self.names and len(self.names) != n:
+        if len(listed(self.names, "names")) not in (0, n):
             raise InvalidInput(f"{n} columns of readings need {n} names, got {len(self.names)}")
-        if not len(self.days):
+        if not np.size(self.days):
             object.__setattr__(self, "days", np.zeros(rows, np.int64))
         for name, kind, shape in (("locations", float, (n, 2)), ("days", np.int64, (rows,))):
             if (given := getattr(self, name)) is not None:
-                array = np.array(given, dtype=kind)
+                array = finite_array(given, name).astype(kind)
                 if array.shape != shape:
                     raise InvalidInput(f"{name} must have shape {shape}, got {array.shape}")
                 object.__setattr__(self, name, frozen(array))
@@ -240,9 +241,10 @@ def _check_option(option: str, value: Any) -> None:
     one_of(option, FILE_OPTIONS, "option of a file of readings")
     if option in WORDS and not (isinstance(value, str) and value):
         raise InvalidInput(f"{option} must be a text that is not empty, got {shown(value)}")
-    if option in ("sep", "decimal") and len(value) != 1:
-        cure = "; sep=' ' separates at any number of spaces" if option == "sep" else ""
-        raise InvalidInput(f"{option} must be one character, got {shown(value)}{cure}")
+    if option == "sep" and len(value) != 1:
+        raise InvalidInput(
+            f"sep must be one character (' ' is any number of spaces), got {value!r}"
+        )
     if option in COUNTS:
         whole(value, option, 0)
 
@@ -318,9 +320,8 @@ class _Text:
         if header is None:
             # pandas numbers columns without names, and leaves the cell above its index empty.
             header = first == ["", *map(str, range(len(first) - 1))]
-            below = rows[1] if len(rows) > 1 else [""] * len(first)
-            above, under = [[self._is_name(cell) for cell in row] for row in (first, below)]
-            header |= all(above) or (True, False) in zip(above, under, strict=True)
+            above, below = ([self._is_name(c) for c in row] for row in [*rows[:2], [], []][:2])
+            header |= all(above) or (True, False) in zip(above, below, strict=False)
         self.names = first if flag(header, "header") else []
         self.lines, rows = lines[int(header) :], rows[int(header) :][: self.most]
         if not rows:

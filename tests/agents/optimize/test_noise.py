@@ -300,6 +300,11 @@ def test_a_campaign_of_replicates_learns_the_pooled_noise(tmp_path):
     np.testing.assert_allclose(np.sqrt(resumed.agent.data.noise_of(slice(None))), pooled(told, 3))
 
 
+def test_noise_is_one_number():
+    with pytest.raises(InvalidInput, match="noise must be a number, got array"):
+        agents.minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=3, noise=np.array([0.1, 0.2]))
+
+
 @pytest.mark.parametrize("noise", [{"replicates": 1}, {"replicate": 3}, {}])
 def test_wrong_replicates_are_refused(noise):
     with pytest.raises(InvalidInput, match="replicates"):

@@ -44,6 +44,12 @@ def test_no_cluster_at_the_address(name, address, own_garbage, monkeypatch):
     assert time.monotonic() - begun < 25
 
 
+@pytest.mark.parametrize("address", [8786, "", " "])
+def test_an_address_is_a_text(address):
+    with pytest.raises(InvalidInput, match=f"address of a cluster is a text, got {address!r}; it"):
+        Engine("dask", address)
+
+
 def test_a_cluster_that_does_not_answer_leaves_the_results_as_they_are(run, stored):
     pytest.importorskip("distributed")
     before, engine = stored.read_bytes(), Engine("dask", "tcp://127.0.0.1:9")

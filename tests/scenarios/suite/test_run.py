@@ -249,6 +249,10 @@ def test_mistakes_are_named_before_anything_runs(module, tmp_path):
     for agent in ("gp-ucb", "suite_agents:Mine"):
         with pytest.raises(InvalidInput, match=r"beta must be .* at least 0 .*, got -2"):
             played(agent, tmp_path, settings={"beta": -2})
+    with pytest.raises(InvalidInput, match="agent must be a string, got 3"):
+        played(3, tmp_path)
+    with pytest.raises(InvalidInput, match="settings must be a table whose keys are names"):
+        played("gp-ucb", tmp_path, settings=["beta"])
     assert {p.name for p in tmp_path.iterdir()} <= {"suite_agents.py", "__pycache__"}
 
 
