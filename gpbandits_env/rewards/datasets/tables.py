@@ -192,9 +192,9 @@ def read_table(
 
     Args:
         path: .csv, .csv.gz, .tsv or .txt; .npy, or .npz with one array in it.
-        header: whether the first line has the columns' names; None: it has if no cell of it is a
-            number or a date, or one is neither and the cell below is a number or a date (columns
-            that are named by numbers need True).
+        header: whether the first line has the columns' names; None: it has if a cell of it is
+            neither a number nor a date (columns that are named by numbers need True), and is not
+            like the cell below, as 12:00 above 13:00 is.
         time_column: the column of time stamps, numbers or dates, that never decrease, by name or
             number; or several that make the time together, such as a date and an hour.
         gaps: the treatment of cells without a number (empty, "NA", "NaN"): "error"; "keep" them as
@@ -320,8 +320,8 @@ class _Text:
         if header is None:
             # pandas numbers columns without names, and leaves the cell above its index empty.
             header = first == ["", *map(str, range(len(first) - 1))]
-            above, below = ([self._is_name(c) for c in row] for row in [*rows[:2], [], []][:2])
-            header |= all(above) or (True, False) in zip(above, below, strict=False)
+            below = rows[1] if len(rows) > 1 else [""] * len(first)
+            header |= any(map(self._is_name, first, below))
         self.names = first if flag(header, "header") else []
         self.lines, rows = lines[int(header) :], rows[int(header) :][: self.most]
         if not rows:
@@ -380,7 +380,7 @@ class _Text:
             says = (
                 ": {cell!r} is not a number; set the option time_column if it is a time, and "
                 "date_format if it is a date; na_values if it is a gap; comment, skiprows or "
-                "usecols if it is not part of the table"
+                "usecols if it is not part of the table; sep if it is several cells"
             )
             self._refuse(place, cells, [number is None for number in found], says)
             values = np.array(found, np.float64)
@@ -443,8 +443,10 @@ class _Text:
         except (ValueError, OverflowError):  # the latter in the years 1 and 9999
             return None
 
-    def _is_name(self, cell: str) -> bool:
-        return self._number(cell) is None and self._date(cell) is None
+    def _is_name(self, cell: str, below: str) -> bool:
+        """Whether a cell is no number or date, nor like the one below, as 12:00 above 9:00 is."""
+        alike = re.sub(r"\d+", "0", cell) == re.sub(r"\d+", "0", below.strip())
+        return not alike and self._number(cell) is None and self._date(cell) is None
 
     def _refuse(self, place: int, cells: Sequence[str], wrong: ArrayLike, says: str) -> None:
         """Raise an error about the first cell of a column that is wrong, if there is one."""

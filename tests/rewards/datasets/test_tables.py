@@ -48,12 +48,14 @@ def test_names_in_the_first_line(tmp_path):
 
 def test_the_first_row_is_not_lost_to_texts_in_a_column_of_texts(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("12:00,1,2\n13:00,3,4\n")
+    path.write_text("9:00,1,2\n10:00,3,4\n")
     found = read_table(path, usecols=[1, 2])
     assert (found.names, found.values.tolist()) == ((), [[1, 2], [3, 4]])
     assert len(read_table(path, time_column=0, date_format="%H:%M").values) == 2
     path.write_text("00:00,01:00\n1,2\n")
     assert read_table(path).names == ("00:00", "01:00")
+    path.write_text("date,1,2\n01.03.2026,3,4\n")
+    assert read_table(path, usecols=[1, 2]).names == ("1", "2")
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
@@ -168,6 +170,7 @@ def test_gaps_of_arrays_in_files(tmp_path):
         ("a,b\n3,1e200\n", "is 1e200: no reading is above 1e.150 in size"),
         ("1,2\n3,4,5\n", "line 2 has 3 cells, the first row 2"),
         ("# two arms\na,b\n1,2\n", "line 2 has 2 cells, .* comment or skiprows if a line is not"),
+        ("a|b\n1|2\n", r"'1\|2' is not a number; .* sep if it is several cells"),
         ("a,b\n1,2\n# end\n", "'# end' is not a number; .* comment, skiprows or"),
         ("1,2\n\n3\n", "line 3, column 2 is empty"),
         ("1,2\n\n3,x\n", "line 3, column 2: 'x' is not a number"),
