@@ -10,8 +10,7 @@ from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.compare import run_again
 from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.store import Store
-from tools import claims, figures
-from tools.site import scenario_pages as pages
+from tools import claims
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -25,25 +24,21 @@ ROOT = Path(__file__).resolve().parent.parent
 def reference(
     scenario: str, jobs: int | None, trials: int | None, out: Path | None, root: Path
 ) -> None:
-    """Run SCENARIO with its agents and every CHOICE; keep the results and their figure.
+    """Run SCENARIO with its agents and every CHOICE; keep the results.
 
     \b
     Examples:
       python -m tools.reference srinivas2010/se-1d
     """
     file = root / "scenarios" / "reference" / f"{scenario}.npz"
-    found, stem = registry.get(scenario), pages.plot_stem(scenario, root / "docs" / "results")
     with tempfile.TemporaryDirectory() as folder:
         path = out or Path(folder) / "reference.sqlite"
-        run_again(found, path, jobs, trials)
+        run_again(registry.get(scenario), path, jobs, trials)
         if trials is not None:
             return
         with Store.open(path) as store:
             measures, units = claims.measures(scenario), claims.units(scenario)
             click.echo(evidence.save(evidence.gather(store, measures, units), file))
-            # Other readings of the paper stand in the table.
-            store.restrict([e.label for e in found.agents])
-            figures.draw(store, stem)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Regret, model order and evaluations against rounds or time, from a results file alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
@@ -75,7 +75,8 @@ def figure(
     cells = store.cells()
     panels = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
     first = panels[0]
-    known = {metric for cell in cells for metric, _ in store.bounds(cell).values()}
+    curves = {cell: store.bounds(cell) for cell in cells} if bounds else {}
+    known = {metric for of in curves.values() for metric, _ in of.values()}
     if bounds and not any(panel.x == "rounds" and panel.y in known for panel in panels):
         raise InvalidInput(f"{scenario['id']} has no theory curves for any of the panels")
     # A block of places for each cell, in whole rows unless it has a single panel.
@@ -94,7 +95,7 @@ def figure(
                 lines = [(a, cell, a, styles[a]) for a in store.labels(cell)]
                 draw_curves(axes, store, panel, lines)
                 if bounds and panel.x == "rounds":
-                    draw_bounds(axes, store, cell, panel.y)
+                    draw_bounds(axes, curves[cell], panel.y)
                 if panel.band != first.band:
                     axes.set_title(_above(f"{panel.title} (± {BRIEF[panel.band]})"))
             for axes in block[len(panels) :]:
@@ -163,7 +164,8 @@ def draw_curves(
         axes.plot(at[forgotten], mean[forgotten], ".", color=style["color"], markersize=5)
         rounds = _plotted(len(mean)) - 1
         at, mean, half = at[rounds], mean[rounds], half[rounds]
-        axes.plot(at, mean, label=legible(name), **style)
+        alone = "o" if np.isfinite(at).sum() == 1 else None  # a line of one point is not seen
+        axes.plot(at, mean, label=legible(name), marker=alone, **style)
         low = _reflected(mean, half) if panel.log else mean - half
         alpha = SHADE if len(lines) <= FEW else FAINT
         band(axes, at, low, mean + half, style["color"], alpha=alpha)
@@ -192,9 +194,9 @@ def _plotted(horizon: int) -> IntArray:
     return np.union1d(np.arange(1, min(horizon, 50) + 1), evenly)
 
 
-def draw_bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
-    """Add the theoretical bounds on a metric in a cell to a panel."""
-    for i, (title, (metric, curve)) in enumerate(store.bounds(cell).items()):
+def draw_bounds(axes: "Axes", bounds: Mapping[str, tuple[str, Array]], name: str) -> None:
+    """Add the theoretical bounds on a metric to a panel."""
+    for i, (title, (metric, curve)) in enumerate(bounds.items()):
         if metric == name:
             rounds = _plotted(len(curve))
             looks: Plain = {"linestyle": DOTS[i % len(DOTS)], "linewidth": 1.2}

@@ -1,5 +1,7 @@
 """Curves over rounds for metrics and panels, read from a results file."""
 
+from functools import singledispatch
+
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
@@ -41,6 +43,7 @@ def optimum_moves(store: Store) -> bool:
     return False
 
 
+@singledispatch
 def along(store: Store, cell: int, label: str, name: str) -> Array:
     """A quantity on a panel's axis (`metrics.X`, `metrics.Y`), of all trials: (trials, T)."""
     if name in KNOWN:

@@ -3,6 +3,7 @@
 import json
 import re
 from fnmatch import fnmatchcase
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.registry import GROUPS
 from gpbandits_env.scenarios.results import evidence
 from tools.site.kept_numbers import MARK, filled
-from tools.site.scenario_pages import results
 
 # Benchmarks have numbers of their own, of the files in benchmarks/results.
 OTHER_NUMBERS = {"benchmarks.md", "bibliography.md"}
@@ -29,8 +29,10 @@ DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?(?![\w.]*\d)")
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_a_page_of_means_says_what_the_reference_files_say(group, root):
+def test_a_page_of_means_says_what_the_reference_files_say(group, root, monkeypatch):
     """Each scenario that has a file, with each number of each agent."""
+    monkeypatch.syspath_prepend(str(root / "tools" / "site"))
+    results = import_module("scenario_pages").results
     _, *sections = re.split(rf"^## (?={group}/)", results()[f"results/{group}.md"], flags=re.M)
     found = {section.partition("\n")[0]: section for section in sections}
     folder = root / "scenarios" / "reference"

@@ -18,8 +18,6 @@ QUICK = {
     "meta_learning": ["2560", "50"],
     "reinforcement_learning": ["1280"],
     "drift": ["drift.webp", "3"],
-    "models_of_time": ["figures", "6"],
-    "papers": ["srinivas2010-fig-2"],
 }
 # The rounds of an episode, where each takes long.
 ROUNDS = {"beside_others": 6}

@@ -13,6 +13,7 @@ from typing import Any
 import agent_pictures
 import gymnasium as gym
 import numpy as np
+import time_pictures
 
 from gpbandits_env import Integer, Real, agents, benchmark_function, minimize
 from gpbandits_env.agents.optimize import plots
@@ -20,11 +21,10 @@ from gpbandits_env.envs.drawing import BLUE, GREY, INK, VERMILION, draw_belief
 from gpbandits_env.figure import NotebookFigure
 
 DOCS = Path(__file__).parents[2] / "docs"
-CALLS = {"optimize": 30}
+CALLS = {"optimize": 30, "seconds": 20}
 # In inches, so that words can be read where a picture is as wide as a phone.
 WIDTH = 6.6
-# The place of a picture in a page, with its address and what it shows. Pictures in images/ and
-# results/ are in the checkout; the others are made by this build.
+# The place of a picture in a page, with its address and what it shows.
 PICTURE = re.compile(r"<!-- picture (\S+): (.*?) -->", re.DOTALL)
 
 
@@ -34,8 +34,9 @@ def with_pictures(markdown: str) -> str:
 
 
 def pictures() -> dict[str, bytes]:
-    """The PNG pictures that this build makes, by address."""
+    """The pictures of pages of the manual, by address."""
     return {
+        **time_pictures.pictures(CALLS["seconds"]),
         "pictures/slices.png": _slices(),
         "pictures/benchmarks.png": _benchmarks(),
         "pictures/rl.png": _returns(),

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from math import isfinite, log10
 
+import illustrations
 import scenario_pages
 from marked import filled
 from scenario_pages import ROOT, concerned, group_of, literal, made, verdicts
@@ -105,15 +106,12 @@ def _pictures(group: str, frame: str) -> list[str]:
     base = [id for id in registry.scenarios() if group_of(id) == group and "@" not in id]
     base.sort(key=lambda id: -uses[id])
     shown = [
-        f"[{p}](../scenarios/{id}.md)"
-        for id in base
-        for p in scenario_pages.pictures(id, "../results/")
+        f"[{p}](../scenarios/{id}.md)" for id in base for p in scenario_pages.pictures(id, "../")
     ]
     # Those of other readings stand on the pages of their scenarios, and others may in the frame.
-    stems = {scenario_pages.plot_stem(id).name for id in registry.scenarios()}
-    for picture in sorted(scenario_pages.RESULTS.glob(f"{group}-*")):
-        if picture.stem.removesuffix("-bounds") not in stems and picture.name not in frame:
-            shown.append(f"![{picture.stem}](../results/{picture.name})")
+    for name in illustrations.FIGURES:
+        if name.startswith(f"{group}-") and name not in frame:
+            shown.append(f"![{name}](../results/{name}.png)")
     return shown
 
 

@@ -9,6 +9,7 @@ from textwrap import indent
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
+from result_pictures import address, ends
 
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Claim, paper
@@ -23,7 +24,7 @@ from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "docs" / "results"
+TITLES = {"": "regret of all agents", "-bounds": "regret and the bounds of the theory"}
 WIDTH, LONGEST = 80, 1500  # characters of a line and of a value
 MEANS = (
     "Each number is a mean over the trials ± its standard error, at the last round. The last "
@@ -31,11 +32,6 @@ MEANS = (
     "that follow other readings of it come last."
 )
 load = cache(evidence.load)
-
-
-def plot_stem(id: str, folder: Path = RESULTS) -> Path:
-    """The path of the plot of a scenario, without the suffix."""
-    return folder / id.replace("/", "-")
 
 
 def group_of(id: str) -> str:
@@ -89,14 +85,9 @@ def citation(group: str) -> list[str]:
     return re.findall(rf"^\| `{group}` \| (.*) \|$", text, re.M)
 
 
-def pictures(id: str, folder: str) -> list[str]:
-    """The kept plots of a scenario; ``folder`` is theirs, as seen from the page."""
-    titles = {"": "regret of all agents", "-bounds": "regret and the bounds of the theory"}
-    return [
-        f"![{id}: {title}]({folder}{file.name})"
-        for end, title in titles.items()
-        for file in RESULTS.glob(f"{plot_stem(id).name}{end}.*")
-    ]
+def pictures(id: str, root: str) -> list[str]:
+    """The plots of a scenario; ``root`` is that of the site, as seen from the page."""
+    return [f"![{id}: {TITLES[end]}]({root}{address(id, end)})" for end in ends(id)]
 
 
 def _size(kept: Evidence) -> str:
@@ -179,7 +170,7 @@ def _page(scenario: Scenario) -> str:
         kept=kept,
         title=_capital(scenario.title),
         cited=" ".join(citation(group)),
-        pictures=pictures(scenario.id, "../../results/") if kept else (),
+        pictures=pictures(scenario.id, "../../") if kept else (),
         tables="\n\n".join([f"{_size(kept)}.", *_tables(scenario, kept)]) if kept else "",
         claims=[found for found in verdicts(group) if scenario.id in concerned(found[0])],
         points=[words(plain(point)) for point in scenario.points() if point],

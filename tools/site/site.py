@@ -13,12 +13,14 @@ import agent_pictures
 import api_pages
 import environment_pages
 import formulas
+import illustrations
 import kept_numbers
 import leaderboard_page
 import marked
 import notebook_pages
 import page_pictures
 import paper_pages
+import result_pictures
 import scenario_pages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
@@ -82,7 +84,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     changes = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
     text = agents | environments | scenarios | results | parts | api | notebooks | changes
     pictures = environment_pages.pictures() | agent_pictures.pictures() | page_pictures.pictures()
-    pictures |= leaderboard_page.pictures()
+    pictures |= result_pictures.pictures() | leaderboard_page.pictures() | illustrations.pictures()
     for uri, content in (text | pictures).items():
         if (stored := files.get_file_from_path(uri)) is not None:
             files.remove(stored)  # a notebook without its outputs

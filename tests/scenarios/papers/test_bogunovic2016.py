@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
@@ -19,7 +18,6 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.rehearsal import resolved
 from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
-from tools import figures
 from tools.tuning import block_of, epsilon_of, training_days, training_rows
 
 SLOPES = {"a": 70.0, "b": 10.0}
@@ -144,18 +142,6 @@ def test_theorem_43_is_its_formula():
 def test_bounds_need_a_drift(bound):
     with pytest.raises(InvalidInput, match="drifts with a known epsilon"):
         bound.curve(problem(epsilon=None), 10)
-
-
-def test_figures(run, tmp_path):
-    for id, fewer in (("mismatch-eps", {}), ("se", {"grid": {"epsilon": (0.001, 0.03)}})):
-        outcome = run(f"{id}.sqlite", small(id, horizon=8, trials=2, **fewer))
-        with Store.open(outcome.path) as store:
-            files = figures.draw(store, tmp_path / id)
-        names = [f.name for f in files]
-        assert names == ([f"{id}.webp"] if id != "se" else ["se.webp", "se-bounds.webp"])
-        for file in files:
-            with Image.open(file) as picture:
-                assert len(picture.getcolors()) > 20  # lines, bands and letters
 
 
 def drifting_readings(epsilon=0.1, days=6, rows=60, arms=6):

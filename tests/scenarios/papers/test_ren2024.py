@@ -56,6 +56,15 @@ def test_the_twelve_problems_are_all_there():
     assert set(REN2024) - set(SIZES) == {"boston"}
 
 
+def test_results_of_all_sizes_have_the_same_optima(run, tiny):
+    grid = {"batch_size": (4, 1, 2)}
+    sizes = replace(tiny, grid=grid, alternatives=(), agents=tiny.agents[:1])
+    with Store.open(run(scenario=sizes).path) as store:
+        optima = [store.arrays(cell, "gp-ucb", "optimum") for cell in range(3)]
+    np.testing.assert_array_equal(optima[0], optima[1])
+    np.testing.assert_array_equal(optima[0], optima[2])
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_the_papers_settings(name):
     scenario = get(f"ren2024/{name}")

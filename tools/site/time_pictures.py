@@ -1,23 +1,16 @@
-"""The pictures of docs/time.md: draws of temporal kernels, what agents with them believe, a clock.
+"""The pictures of docs/time.md: draws of temporal kernels, beliefs with them, and a clock."""
 
-Run: python examples/figures/models_of_time.py [FOLDER] [SECONDS]
-"""
-
-import re
-import sys
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 from PIL import Image
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.drawing import draw_belief
+from gpbandits_env.figure import NotebookFigure
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.rewards.drift import Path as DriftPath
@@ -36,17 +29,19 @@ DRAWS: dict[str, dict[str, Any]] = {
 }
 
 
-def save(figure: Figure, target: Path) -> None:
-    """Write a picture with its words as text and few digits, the same each time."""
-    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "gpbandits"}):
-        figure.savefig(target, metadata={"Date": None})
-    text = re.sub(r"(\d\.\d\d)\d+", r"\1", target.read_text(encoding="utf-8"))
-    target.write_text(text, encoding="utf-8")
+def pictures(seconds: float) -> dict[str, bytes]:
+    """All pictures by address; the clock runs for some seconds."""
+    return {
+        "images/time-draws.png": draw_kernels(),
+        "images/time-belief.png": draw_beliefs(),
+        "images/time-clock.webp": animate_speeds(seconds),
+    }
 
 
-def draw_kernels(target: Path) -> None:
+def draw_kernels() -> bytes:
     """Three values of one arm over 150 rounds, for each temporal kernel."""
-    figure, axes = plt.subplots(3, 2, figsize=(6.0, 5.6), sharex=True, layout="constrained")
+    figure = NotebookFigure(figsize=(6.0, 5.6))
+    axes = figure.subplots(3, 2, sharex=True)
     for axis, (title, spec) in zip(axes.flat, DRAWS.items(), strict=True):
         drift, rng = TemporalDrift(spec), np.random.default_rng(4)  # type: ignore[arg-type]
         path = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 3)), rng).ahead(150)
@@ -54,11 +49,10 @@ def draw_kernels(target: Path) -> None:
         axis.set_title(title, fontsize=10)
     for axis in axes[2]:
         axis.set_xlabel("round")
-    save(figure, target)
-    plt.close(figure)
+    return figure._repr_png_()
 
 
-def draw_beliefs(target: Path) -> None:
+def draw_beliefs() -> bytes:
     """The belief about one arm, which is seen on two days, with a season and without one."""
     arms, kernel = Arms.grid(1), SquaredExponential(1.0)
     drift = TemporalDrift(DRAWS["season 0.7 + Markov 0.3"])  # type: ignore[arg-type]
@@ -66,7 +60,8 @@ def draw_beliefs(target: Path) -> None:
     truth = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 1)), rng).ahead(96)[:, 0]
     markov = TemporalDrift(MARKOV).kernel  # type: ignore[arg-type]
     models = {"knows the season": drift.kernel, "assumes a Markov drift": markov}
-    figure, axes = plt.subplots(1, 2, figsize=(6.0, 2.8), sharey=True, layout="constrained")
+    figure = NotebookFigure(figsize=(6.0, 2.8))
+    axes = figure.subplots(1, 2, sharey=True)
     rounds = np.arange(1, 97)
     seen = (rounds <= 48) & (rounds % 2 == 0)
     for axis, (title, temporal) in zip(axes, models.items(), strict=True):
@@ -83,11 +78,10 @@ def draw_beliefs(target: Path) -> None:
         axis.set_title(title, fontsize=10)
         axis.set_xlabel("round")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-    save(figure, target)
-    plt.close(figure)
+    return figure._repr_png_()
 
 
-def animate_speeds(target: Path, seconds: float) -> None:
+def animate_speeds(seconds: float) -> bytes:
     """The same agent at two speeds on a function that moves while it thinks.
 
     All frames have the colors of the last one.
@@ -98,7 +92,8 @@ def animate_speeds(target: Path, seconds: float) -> None:
         env, rounds = _clocked(thinking, seconds)
         played.append(rounds)
     process: Any = env.unwrapped.bandit.process  # type: ignore[union-attr]
-    figure, axes = plt.subplots(1, 2, figsize=(6.0, 3.2), sharey=True, layout="constrained")
+    figure = NotebookFigure(figsize=(6.0, 3.2), dpi=80)
+    axes = figure.subplots(1, 2, sharey=True)
     frames = []
     for now in np.arange(5.0, seconds, 0.9):
         truth = process.at(1.0 + now).values
@@ -113,13 +108,12 @@ def animate_speeds(target: Path, seconds: float) -> None:
             axis.set(ylim=(-4.0, 4.0), xlabel="arm")
             axis.set_title(f"{title}\n{said}", fontsize=9)
         axes[0].legend(fontsize=9, loc="lower left", ncols=2)
-        figure.savefig(file := BytesIO(), format="png", dpi=80)
-        frames.append(Image.open(file).convert("RGB"))
-    plt.close(figure)
+        frames.append(Image.open(BytesIO(figure._repr_png_())).convert("RGB"))
     palette = frames[-1].quantize(20, kmeans=1)
     first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    looks: dict[str, Any] = {"lossless": True, "quality": 100, "method": 6, "minimize_size": True}
-    first.save(target, save_all=True, append_images=others, duration=500, loop=0, **looks)
+    looks: dict[str, Any] = {"append_images": others, "duration": 500, "loop": 0}
+    first.save(file := BytesIO(), "webp", save_all=True, lossless=True, **looks)
+    return file.getvalue()
 
 
 def _clocked(thinking: float, seconds: float) -> tuple[Any, list[Any]]:
@@ -138,12 +132,3 @@ def _clocked(thinking: float, seconds: float) -> tuple[Any, list[Any]]:
         regret = info["time_regret"]
         played.append((float(observation["time"][0]), int(actions[0]), belief, regret))
     return env, played
-
-
-if __name__ == "__main__":
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "figures")
-    folder.mkdir(exist_ok=True)
-    draw_kernels(folder / "time-draws.svg")
-    draw_beliefs(folder / "time-belief.svg")
-    animate_speeds(folder / "time-clock.webp", float(sys.argv[2]) if len(sys.argv) > 2 else 20.0)
-    print(f"drew three pictures in {folder}")

@@ -1,10 +1,5 @@
-"""The illustrations of the papers, drawn with this library's own kernels, theory and data.
+"""The illustrations of the papers, drawn with this library's own kernels, theory and data."""
 
-Run: python examples/figures/papers.py [NAME ...] [--out FOLDER]
-"""
-
-import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +24,6 @@ from gpbandits_env.scenarios.reporting.style import (
     line_style,
     new_figure,
     share_legend,
-    write,
 )
 from gpbandits_env.seeding import stream
 
@@ -298,22 +292,18 @@ FIGURES = {
 }
 
 
-def save(name: str, folder: Path) -> Path:
-    """Draw a figure to FOLDER/NAME.png; its title is the docstring."""
+def pictures() -> dict[str, bytes]:
+    """The PNG pictures, by address; one whose data are missing says so."""
+    return {f"results/{name}.png": picture(name) for name in FIGURES}
+
+
+def picture(name: str) -> bytes:
+    """A figure, whose title is the docstring of its function."""
     draw = FIGURES[name]
     with new_figure(7.0, 3.9) as figure:
-        draw(figure)
-        entitle(figure, str(draw.__doc__).rstrip("."))
-        return write(figure, folder / name, (".png",))[0]
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(FIGURES))
-    parser.add_argument("--out", type=Path, default=Path("figures"), metavar="FOLDER")
-    chosen = parser.parse_args()
-    for each in chosen.names or FIGURES:
         try:
-            print(save(each, chosen.out))
+            draw(figure)
         except MissingData as missing:
-            print(f"{each} left out: {missing}")
+            figure.text(0.5, 0.5, f"not drawn: {missing}", ha="center", wrap=True)
+        entitle(figure, str(draw.__doc__).rstrip("."))
+    return figure._repr_png_()
