@@ -242,9 +242,7 @@ def _check_option(option: str, value: Any) -> None:
     if option in WORDS and not (isinstance(value, str) and value):
         raise InvalidInput(f"{option} must be a text that is not empty, got {shown(value)}")
     if option == "sep" and len(value) != 1:
-        raise InvalidInput(
-            f"sep must be one character (' ' is any number of spaces), got {value!r}"
-        )
+        raise InvalidInput(f"sep must be one character (' ': any number of spaces), got {value!r}")
     if option in COUNTS:
         whole(value, option, 0)
 

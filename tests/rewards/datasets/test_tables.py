@@ -321,7 +321,7 @@ def test_options_that_do_not_fit(tmp_path):
         (
             {"sep": r"\s+"},
             InvalidInput,
-            r"sep must be one character \(' ' is any number of spaces\), got",
+            r"sep must be one character \(' ': any number of spaces\), got",
         ),
         ({"time_column": []}, InvalidInput, "time_column must be a list of one or more columns"),
         ({"parse_dates": True}, UnknownName, "did you mean 'time_column'"),
