@@ -47,12 +47,12 @@ def archive(
       python -m tools.archive --agent gp-ucb
       python -m tools.archive --verify
     """
-    folder = root / suite
+    file = root / suite / f"rows{SUFFIX}"
     problems = suites.chosen(suite, names or None)
     for label in labels or entries():
         for problem in problems.values():
-            _make(problem, entries()[label], folder, verify)
-    _explain(suites.problems(suite), folder)
+            _make(problem, entries()[label], file, verify)
+    _explain(suites.problems(suite), file)
     if root == ROOT:
         write_text(PAGE, filled(PAGE.read_text("utf-8"), tables(suite)), "text")
 
@@ -70,8 +70,7 @@ def tables(suite: str) -> dict[str, str]:
     }
 
 
-def _make(problem: Scenario, entry: AgentEntry, folder: Path, verify: bool) -> None:
-    file = folder / f"{entry.label.replace('/', '-')}{SUFFIX}"
+def _make(problem: Scenario, entry: AgentEntry, file: Path, verify: bool) -> None:
     row = load(file).get((entry.label, problem.id))
     if row is not None and current(row, problem, entry):
         if not verify:
@@ -90,15 +89,16 @@ def _make(problem: Scenario, entry: AgentEntry, folder: Path, verify: bool) -> N
     click.echo(f"{entry.label} {problem.id}: {row.seconds:.3g} s per round")
 
 
-def _explain(problems: dict[str, Scenario], folder: Path) -> None:
-    """Write down why rows are absent."""
-    rows, found = load(folder), dict[str, dict[str, list[str]]]()
+def _explain(problems: dict[str, Scenario], file: Path) -> None:
+    """Drop the rows of agents that are gone, and write down why others are absent."""
+    rows, found = load(file), dict[str, dict[str, list[str]]]()
+    save(file, (row for row in rows.values() if row.agent in entries()))
     for label, entry in entries().items():
         for id, problem in problems.items():
             if (label, id) not in rows:
                 why = reason(problem, entry) or "it has not been run yet"
                 found.setdefault(label, {}).setdefault(why, []).append(id)
-    write_text(folder / ABSENT, json.dumps(found, indent=1) + "\n", "text")
+    write_text(file.with_name(ABSENT), json.dumps(found, indent=1) + "\n", "text")
 
 
 def played(problem: Scenario, entry: AgentEntry, first: int = 0) -> Row:
