@@ -112,8 +112,8 @@ def telling(points: Sequence[Settings]) -> list[str]:
     """The first parameters that tell the cells apart."""
     found: list[str] = []
     cells = 1
-    for name in points[0]:
-        told = len({repr([point[n] for n in (*found, name)]) for point in points})
+    for name in dict.fromkeys(n for point in points for n in point):
+        told = len({repr([point.get(n) for n in (*found, name)]) for point in points})
         if told > cells:
             found.append(name)
             cells = told
@@ -126,11 +126,11 @@ def heading(points: Sequence[Settings], cell: int) -> list[str]:
     Where the types of settings tell them apart, the types are enough.
     """
     told: Plain = {}
-    for name in telling(points):
-        values = [point[name] for point in points]
+    for name in (n for n in telling(points) if n in points[cell]):
+        values: list[Any] = [point.get(name) for point in points]
         types = {value["type"] for value in values if isinstance(value, dict) and "type" in value}
         told[name] = values[cell]["type"] if len(types) == len(values) else values[cell]
-    return wrap(words(told), TITLE)
+    return wrap(words(told or points[cell]), TITLE)
 
 
 def _above(title: str) -> str:
