@@ -29,18 +29,12 @@ from gpbandits_env.scenarios.results.curves import along, optimum_moves
 from gpbandits_env.scenarios.results.report import mean_and_error
 from gpbandits_env.scenarios.results.store import Store
 
-# What is kept of each curve, and with how many digits: clock times need few.
-QUANTITIES: dict[str, type[np.floating[Any]]] = {
-    "average_regret": np.float32,
-    "simple_regret": np.float32,
-    "model_order": np.float32,
-    "evaluations": np.float32,
-    "seconds": np.float16,
-}
+# The curves that are kept.
+QUANTITIES = ("average_regret", "simple_regret", "model_order", "evaluations")
 # The significant bits of what is kept: a relative error of at most 2^-15.
 BITS = 15
-# More trials than this are kept at few rounds, so that a file stays small.
-MANY = 500
+# More trials than these are kept at some rounds, or at few, so that a file stays small.
+SOME, MANY = 25, 500
 
 # What reading a damaged or a foreign file may raise.
 FOREIGN = (BadZipFile, EOFError, LookupError, LZMAError, OSError, TypeError, ValueError)
@@ -111,12 +105,16 @@ def by_unit(values: Array, units: IntArray) -> Array:
 
 
 def rounds_kept(horizon: int, trials: int) -> IntArray:
-    """The rounds at which curves are kept: quarters; with few trials also twelfths and powers."""
+    """The rounds at which curves are kept: quarters; with fewer trials also powers, and twelfths.
+
+    Of many powers it is every second one before the last.
+    """
     parts = np.ceil(horizon * np.arange(1, 5) / 4)
-    if trials <= MANY:
-        twelfths = np.round(horizon * np.arange(1, 13) / 12)
-        powers = np.round(np.geomspace(1, horizon, 12))
-        parts = np.concatenate([parts, twelfths, powers])
+    powers = np.round(np.geomspace(1, horizon, 12))
+    if trials <= SOME:
+        parts = np.concatenate([parts, powers, np.round(horizon * np.arange(1, 13) / 12)])
+    elif trials <= MANY:
+        parts = np.concatenate([parts, powers[:-2:2]])
     return np.unique(parts[parts >= 1]).astype(np.int64)
 
 
@@ -135,9 +133,7 @@ def gather(
             batch |= {cell: m} if m > 1 else {}
             rounds = rounds_kept(horizon, trials)
             for name, curve in curves.items():
-                found[cell, label, name] = curve[:, rounds - 1].astype(QUANTITIES[name])
-            # Clock times hardly compress, and no claim needs them before the last round.
-            found[cell, label, "seconds"][:, :-1] = np.nan
+                found[cell, label, name] = np.asarray(curve[:, rounds - 1], np.float32)
             for measure in measures:
                 for name, values in measure(store, cell, label).items():
                     found[cell, label, name] = np.asarray(values, np.float32)
@@ -166,7 +162,7 @@ def changed(kept: Evidence, now: Evidence) -> list[str]:
 def differences(kept: Evidence, now: Evidence) -> list[str]:
     """Where the trials that both have differ: cell, agent, quantity and the first such trial.
 
-    Clock times do not count, nor do differences of the rounding with which values are kept.
+    Differences of the rounding with which values are kept do not count.
     """
     found, shared = [], np.intersect1d(kept.rounds, now.rounds)
     for cell, point in enumerate(kept.points):
@@ -174,7 +170,7 @@ def differences(kept: Evidence, now: Evidence) -> list[str]:
         gone = [label for label in kept.labels(cell) if label not in now.labels(cell)]
         found += [f"{label}{where}: the scenario no longer has this agent" for label in gone]
     for (cell, label, name), values in now.values.items():
-        if name not in QUANTITIES or name == "seconds":
+        if name not in QUANTITIES:
             continue
         if (cell, label, name) not in kept.values:
             found.append(f"{label}, {name}: no values are kept")

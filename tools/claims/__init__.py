@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import IntArray
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.evidence import Measure, Units
 from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.store import Store
@@ -53,6 +54,11 @@ def table(id: str, name: str) -> Mapping[str, Any]:
 def named(*computations: Computation) -> dict[str, Computation]:
     """Computations by the names of their functions, with hyphens."""
     return {f.__name__.replace("_", "-"): f for f in computations}
+
+
+def seconds(store: Store, cell: int, label: str) -> dict[str, Array]:
+    """The clock time of each trial: all of asking and telling."""
+    return {"seconds": along(store, cell, label, "seconds")[:, -1]}
 
 
 def one_unit(store: Store, cell: int) -> IntArray:

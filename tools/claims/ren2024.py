@@ -27,13 +27,13 @@ from gpbandits_env.gp.theory.information import GREEDY
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers.published import REN2024
-from gpbandits_env.scenarios.papers.ren2024 import BATCHES, LN2, PAPERS, REDRAWS, ROUND
+from gpbandits_env.scenarios.papers.ren2024 import BATCHES, LN2, PAPERS, REDRAWS, ROUND, SCENARIOS
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.evidence import Evidence, load
+from gpbandits_env.scenarios.results.evidence import Evidence, Measure, load
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import initial_points, lent, make_agent, run_rounds
 from gpbandits_env.seeding import seed_for
-from tools.claims import named
+from tools.claims import named, seconds
 
 Arrays = Mapping[str, ArrayLike]
 
@@ -74,7 +74,8 @@ def above_best_found(store: Store, cell: int, label: str) -> Arrays:
     return {"regret_to_best_found": last[label] - min(values.min() for values in last.values())}
 
 
-MEASURES = {"ren2024/boston-stand-in": (above_best_found,)}
+MEASURES: dict[str, tuple[Measure, ...]] = {s.id: (seconds,) for s in SCENARIOS}
+MEASURES["ren2024/boston-stand-in"] = (seconds, above_best_found)
 
 
 # -- From the evidence -----------------------------------------------------------------------------

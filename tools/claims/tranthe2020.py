@@ -29,9 +29,9 @@ from gpbandits_env.scenarios.papers.tranthe2020 import (
     SCENARIOS,
 )
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.evidence import load
+from gpbandits_env.scenarios.results.evidence import Measure, load
 from gpbandits_env.scenarios.results.store import Store
-from tools.claims import named
+from tools.claims import named, seconds
 
 # The number of rounds whose mean is a level.
 LAST = 20
@@ -55,7 +55,10 @@ def slopes(store: Store, cell: int, label: str) -> dict[str, Array]:
     return {"slope": np.polyfit(np.log(rounds[second]), np.log(total[:, second]).T, 1)[0]}
 
 
-MEASURES = {s.id: (levels, slopes) for s in SCENARIOS if s.horizon == HORIZON}
+MEASURES: dict[str, tuple[Measure, ...]] = {
+    s.id: (levels, slopes) for s in SCENARIOS if s.horizon == HORIZON
+}
+MEASURES["tranthe2020/dimension"] += (seconds,)
 
 
 # -- Across scenarios -----------------------------------------------------------------------------

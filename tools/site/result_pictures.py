@@ -80,7 +80,12 @@ def _(store: Kept, cell: int, label: str, name: str) -> Array:
     if name in ("rounds", "time"):
         last = clocked(store.declared.cells()[cell].made_with) if name == "time" else None
         return store.found.rounds[None] * ((last or store.found.horizon) / store.found.horizon)
-    return store.found.curve(cell, label, name)
+    values = store.found.curve(cell, label, name)
+    if name == "seconds":  # at the last round only
+        return np.pad(
+            values[:, None], ((0, 0), (len(store.found.rounds) - 1, 0)), constant_values=np.nan
+        )
+    return values
 
 
 def pictures() -> dict[str, bytes]:

@@ -177,12 +177,23 @@ def test_cumulative_regret_is_that_of_all_actions_of_a_batch(run, tiny, tmp_path
                 np.testing.assert_allclose(found, whole[:, kept.rounds - 1], rtol=1e-4)
 
 
+def test_the_more_trials_the_fewer_rounds_are_kept():
+    quarters, powers = [250, 500, 750, 1000], [1, 4, 12, 43, 152]
+    assert evidence.rounds_kept(1000, 501).tolist() == quarters
+    assert evidence.rounds_kept(1000, 26).tolist() == powers + quarters
+    every = evidence.rounds_kept(1000, 25)
+    assert len(every) == 23
+    assert {*powers, *quarters, 2, 83, 534, 917} < {*every.tolist()}
+    for id in ("srinivas2010/temperature", "srinivas2010/se-1d", "bedi2022/example"):
+        kept = evidence.load(id)
+        np.testing.assert_array_equal(kept.rounds, evidence.rounds_kept(kept.horizon, kept.trials))
+
+
 def test_a_trial_that_differs_is_told(stored):
     with Store.open(stored) as store:
         kept, now = evidence.gather(store), evidence.gather(store)
     assert evidence.differences(kept, now) == []
     now.values[1, "ei", "average_regret"][2, -1] *= 1.0 + 1e-6
-    now.values[1, "ei", "seconds"][:] *= 2.0
     assert evidence.differences(kept, now) == []
     now.values[1, "ei", "average_regret"][2, -1] *= 1.0 + 1e-3
     told = "ei, average_regret, {'noise_var': 0.1}: 1 of 4 trials, the first being 2"
