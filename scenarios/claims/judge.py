@@ -6,7 +6,6 @@ combines the parts into a verdict. docs/claims.md states all rules.
 """
 
 import itertools
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,14 +15,14 @@ from importlib.resources import files
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, Plain
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims import yardsticks
 from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading, Rule
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, OUTCOMES, PART, UNDECIDED
-from gpbandits_env.scenarios.results.evidence import Evidence, by_unit, load
+from gpbandits_env.scenarios.results.evidence import Evidence, by_unit, load, reading
 from gpbandits_env.scenarios.scenario import words
 
 VERDICTS = ("holds", "in part", "does not hold", "cannot be judged")
@@ -207,15 +206,17 @@ def _by(check: Check, a: Array, others: Mapping[str, Array], label: str) -> yard
 
 def _computed(check: Check) -> Iterator[CheckPart]:
     group, _, short = check.computed.partition("/")
-    file = files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.json")
+    file = files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.npz")
     if not file.is_file():
         for a, rivals in _compared(check):  # what a pattern matches is not known
             what = " against ".join((a, *rivals))
             why = "not run, and counts as one part"
             yield CheckPart(f"{what} ({check.computed}): {why}", UNDECIDED, {}, 0)
         return
-    found: Plain = json.loads(file.read_text("utf-8"))["values"]
-    arrays = {name: np.atleast_1d(np.asarray(value, float)) for name, value in found.items()}
+    cure = f"'python -m tools.claims {check.computed}' makes it anew"
+    with reading(file, "a computation", cure) as (found, _):
+        values = found["values"].items()
+        arrays = {name: np.atleast_1d(np.asarray(value, float)) for name, value in values}
 
     def matching(patterns: Sequence[str]) -> list[str]:
         return [n for p in patterns for n in arrays if fnmatchcase(n, p)]

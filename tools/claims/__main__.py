@@ -1,7 +1,6 @@
 """`python -m tools.claims PAPER/NAME` runs a computation that decides claims, and keeps it."""
 
 import json
-import re
 import time
 from pathlib import Path
 
@@ -10,12 +9,10 @@ import numpy as np
 
 from gpbandits_env.arrays import Plain
 from gpbandits_env.errors import one_of
-from gpbandits_env.files import write_text
+from gpbandits_env.scenarios.results.evidence import write_arrays
 from tools.claims import table
 
 ROOT = Path(__file__).resolve().parents[2]
-# In JSON, a string, or a comma after the end of a list or an object.
-STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=[\]}]),')
 # The significant digits of what is kept, far more than any verdict needs.
 DIGITS = 10
 
@@ -38,15 +35,16 @@ def compute(name: str, root: Path) -> None:
         "seconds": round(time.process_time() - began, 1),
         "values": {key: np.asarray(value, float).tolist() for key, value in found.items()},
     }
-    file = root / "scenarios" / "reference" / paper / "computed" / f"{short}.json"
-    click.echo(write_text(file, compact(kept), "text"))
+    file = root / "scenarios" / "reference" / paper / "computed" / f"{short}.npz"
+    write_arrays(file, with_digits(kept))
+    click.echo(file)
 
 
-def compact(kept: Plain) -> str:
-    """JSON with `DIGITS` digits; what follows the end of a list or object has a line."""
-    plain = json.loads(json.dumps(kept), parse_float=lambda n: float(f"{float(n):.{DIGITS}g}"))
-    text = json.dumps(plain, separators=(",", ":"))
-    return STRING_OR_COMMA.sub(lambda found: found[1] or ",\n", text) + "\n"
+def with_digits(kept: Plain) -> Plain:
+    """Plain data, with `DIGITS` digits of each number."""
+    text = json.dumps(kept)
+    found: Plain = json.loads(text, parse_float=lambda n: float(f"{float(n):.{DIGITS}g}"))
+    return found
 
 
 if __name__ == "__main__":

@@ -249,11 +249,11 @@ def over_rounds(check, values, rounds, label):
 
 def computed_outcomes(check, folder):
     group, name = check["computed"].split("/")
-    file = folder / "reference" / group / "computed" / f"{name}.json"
+    file = folder / "reference" / group / "computed" / f"{name}.npz"
     if not file.is_file():
         yield from ((OPEN, 0) for _ in groups(check))
         return
-    kept = json.loads(file.read_text("utf-8"))["values"]
+    kept = json.loads(np.load(file)["about"].tobytes())["values"]
     arrays = {key: np.atleast_1d(np.array(value, float)) for key, value in kept.items()}
 
     def matching(key):

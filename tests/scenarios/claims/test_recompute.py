@@ -137,10 +137,10 @@ def write(folder, paper, seed):
     arrays = {f"{k} {i}": rng.normal(m, 0.2, 9) for k, m in (("x", 1), ("y", 1.2)) for i in (1, 2)}
     horizons = np.geomspace(10, 1000, 5)
     arrays |= {"T": horizons, "curve": horizons**0.5 * rng.normal(1, 0.05, (6, 5))}
-    file = folder / "reference" / paper / "computed" / "made.json"
+    file = folder / "reference" / paper / "computed" / "made.npz"
     file.parent.mkdir(parents=True)
     values = {name: array.tolist() for name, array in arrays.items()}
-    file.write_text(json.dumps({"seconds": 0.0, "values": values}), "utf-8")
+    evidence.write_arrays(file, {"seconds": 0.0, "values": values})
 
 
 def made(rng):
