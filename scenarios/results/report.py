@@ -130,13 +130,20 @@ class Report(Displayed):
         """The metrics in tables, with that of the report first: see `metrics.reported_metrics`."""
         return reported_metrics(self.metric, self.optimum_moves)
 
+    @property
+    def rounds(self) -> str:
+        """The number of rounds in words, or its range if a grid sweeps the horizon."""
+        usual: int = self.scenario["horizon"]
+        found = {cell.params.get("horizon", usual) for cell in self.cells}
+        return f"{min(found)} to " * (len(found) > 1) + counted(max(found), "round")
+
     def _facts(self) -> Plain:
         agents = dict.fromkeys(a.label for cell in self.cells for a in cell.agents)
         return {
             "scenario": self.scenario["id"],
             "agents": ", ".join(agents),
             "trials": max(a.trials for cell in self.cells for a in cell.agents),
-            "horizon": self.scenario["horizon"],
+            "horizon": self.rounds,
             "cells": len(self.cells),
             "failures": len(self.failures) or None,
             "digest": self.digest[:16],
@@ -147,7 +154,7 @@ class Report(Displayed):
         s = self.scenario
         counts = sorted({a.trials for cell in self.cells for a in cell.agents})
         fewer = f"{counts[0]} to " if len(counts) > 1 else ""
-        size = f"{fewer}{counted(counts[-1], 'trial')} of {counted(s['horizon'], 'round')}"
+        size = f"{fewer}{counted(counts[-1], 'trial')} of {self.rounds}"
         lines = [f"{s['id']}: {s['title']}", f"{s['source']}; {size}, seed {s['seed']}"]
         for cell in self.cells:
             head, rows = cell.table(self.metrics)

@@ -100,10 +100,9 @@ def _stored(path: str, metric: str, paths: Sequence[str | Path]) -> Iterator[tup
     """The values of each cell of a results file that has any."""
     with Store.open(path) as store:
         _check_joins(path, store.scenario, map(str, paths))
-        rounds = rounds_kept(store.scenario["horizon"], 0)
         study = {key: store.scenario.get(key) for key in IDENTITY}
         for cell, params in enumerate(store.scenario["points"]):
-            runs = {}
+            runs, rounds = {}, rounds_kept(params.get("horizon", store.scenario["horizon"]), 0)
             for label in store.labels(cell):
                 curves = curves_of(store, cell, label, metric)[:, rounds - 1]
                 runs[label] = dict(zip(store.trials(cell, label), curves, strict=True))

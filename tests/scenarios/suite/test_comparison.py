@@ -240,6 +240,19 @@ def test_files_of_one_study_with_other_agents_are_joined(tmp_path):
         gather(paths, "average_regret")
 
 
+def test_a_swept_horizon_is_that_of_each_cell(tmp_path):
+    swept = replace(SUITE[0], grid={"horizon": (10, 40)})
+    outcome = run_study(swept, tmp_path / "x.sqlite", jobs=1, progress=False)
+    result, field = outcome.report(), gather([outcome.path], "average_regret")
+    for cell in result.cells:
+        for agent in ("gp-ucb", "random"):
+            row = field[agent, f"test/20 horizon={cell.params['horizon']}"]
+            (said,) = (a.mean["average_regret"] for a in cell.agents if a.label == agent)
+            assert row.rounds[-1] == cell.params["horizon"]
+            assert row.regret[:, -1].mean() == pytest.approx(said)
+    assert "4 trials of 10 to 40 rounds" in str(result)
+
+
 def test_scores_of_agents_that_do_not_differ_are_noted():
     same = np.random.default_rng(0).normal(size=(2, 20))
     (note,) = compare({"w": {"a": same[0], "b": same[1]}}, resamples=10).notes
