@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from threading import RLock
@@ -207,6 +208,7 @@ def _spell_out(figure: "Figure") -> None:
                 text.set_text(escaped)
 
 
+@lru_cache(500)
 def _escaped(words: str) -> str:
     """The same words, with a backslash before each dollar if their formula cannot be read."""
     from matplotlib.mathtext import MathTextParser
