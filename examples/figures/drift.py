@@ -34,5 +34,6 @@ for t in range(rounds):
 # In the colors of one frame, so that parts that do not change cost no bytes.
 palette = frames[-1].quantize(20, kmeans=1)
 first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-first.save(target, save_all=True, append_images=others, duration=600, loop=0, lossless=True)
+looks = {"lossless": True, "quality": 100, "method": 6, "minimize_size": True}  # takes a minute
+first.save(target, save_all=True, append_images=others, duration=600, loop=0, **looks)
 print(f"{target}: {rounds} frames")
