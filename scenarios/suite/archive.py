@@ -91,7 +91,7 @@ def row_of(
         rounded(np.stack([curve(each)[rounds - 1] for each in regrets]), BITS),
         float(f"{np.median(seconds.mean(axis=1)):.3g}"),
         settings_hash(entry),
-        np.array([digest(each) for each in regrets], np.uint64),
+        np.array([digest(each) for each in regrets], np.uint32),
         frozen(problem, seed),
         gpbandits_env.__version__,
         ", ".join([here["processor"], *here["blas"], *libraries]),
@@ -108,9 +108,9 @@ def refusal(problem: Scenario, entry: AgentEntry) -> str | None:
 
 
 def digest(regret: Array) -> int:
-    """The first 8 bytes of the hash of a trial's (T, m) regret."""
+    """The first 4 bytes of the hash of a trial's (T, m) regret."""
     exact = np.ascontiguousarray(regret, "<f8").tobytes()
-    return int.from_bytes(hashlib.sha256(exact).digest()[:8], "little")
+    return int.from_bytes(hashlib.sha256(exact).digest()[:4], "little")
 
 
 def current(

@@ -30,7 +30,7 @@ class Row:
             regret in boxes without noise; lower is better. Kept to about three digits.
         seconds: the time per round, asking and telling, of the median trial.
         settings: the hash of the agent and its settings.
-        digests: (trials,) the first 8 bytes of the hash of the exact regret of every round.
+        digests: (trials,) the first 4 bytes of the hash of the exact regret of every round.
         frozen: the hash of the problem.
         version: the version of this library.
         machine: the processor, the BLAS and other libraries of the agent: digests depend on them.
@@ -42,7 +42,7 @@ class Row:
     regret: Array
     seconds: float
     settings: str
-    digests: IntArray = field(default_factory=lambda: np.zeros(0, np.uint64))
+    digests: IntArray = field(default_factory=lambda: np.zeros(0, np.uint32))
     frozen: str = ""
     version: str = ""
     machine: str = ""
@@ -76,7 +76,7 @@ def save(file: Path, rows: Iterable[Row]) -> None:
         for row in rows
     ]
     flat = np.concatenate([np.zeros(0), *(row.regret.ravel() for row in rows)])
-    digests = np.concatenate([np.zeros(0, np.uint64), *(row.digests for row in rows)])
+    digests = np.concatenate([np.zeros(0, np.uint32), *(row.digests for row in rows)])
     write_arrays(file, about, regret=planes(flat, BITS), digests=digests)
 
 

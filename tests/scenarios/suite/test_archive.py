@@ -17,7 +17,7 @@ from gpbandits_env.scenarios.suite.archive import (
 from tools.archive import PAGE, tables
 from tools.site.marked import filled
 
-MOST_BYTES = 700_000
+MOST_BYTES = 600_000
 
 
 def test_every_row_is_there_or_its_absence_is_explained():

@@ -12,7 +12,7 @@ def row(agent, problem, trials, horizon, seed=0):
     rounds = rows.log_spaced(horizon)
     rng = np.random.default_rng(seed)
     regret = rounded(rng.lognormal(size=(trials, len(rounds))), rows.BITS)
-    digests = rng.integers(0, 2**64, size=trials, dtype=np.uint64)
+    digests = rng.integers(0, 2**32, size=trials, dtype=np.uint32)
     return Row(agent, problem, rounds, regret, 1e-3, "abc", digests, "def", "0.1")
 
 
