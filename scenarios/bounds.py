@@ -13,7 +13,7 @@ import numpy as np
 from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.theory import time_varying
 from gpbandits_env.problem import Problem
@@ -27,6 +27,9 @@ class Bound(ABC):
 
     metric: str
     legend: ClassVar[str]  # with the fields of the bound in braces
+
+    def __post_init__(self) -> None:
+        one_of(self.metric, [type(self).metric], "metric of this bound")
 
     @property
     def title(self) -> str:

@@ -131,6 +131,7 @@ def test_errors_name_the_file_and_the_key(tmp_path, old, new, says):
     [
         ('type = "theorem"', "no bound named 'theorem'"),
         ('type = "theorem1"\nmetrics = 1', "no field of the bound 'theorem1' named 'metrics'"),
+        ('type = "theorem1"\nmetric = "cumulative_regret"', "no metric of this bound named 'cumu"),
         ('type = "theorem1"', "Theorem 1 is about one action per round"),
     ],
 )
