@@ -90,8 +90,9 @@ class Timing:
     Attributes:
         read: the time at which the last rewards hold; 0 before the first.
         now: the time at which they arrived.
-        regret: the integral over time of the regret of the actions in force, per action, by the
-            trapezoidal rule between the times of the rounds.
+        regret: the integral over time of the regret of the actions in force, per action, until
+            `read`. The first actions count from the start. By the trapezoidal rule between the
+            times of the rounds, and once in about each unit of time in between.
     """
 
     def __init__(self, clock: Clock) -> None:

@@ -23,6 +23,8 @@ BoolArray = NDArray[np.bool_]
 
 # Values of so many skipped points are cached: an agent that learns nothing repeats its action.
 REMEMBERED = 1024
+# A time between two rounds passes in parts of about a unit, or in so many equal ones.
+MOST_UNITS = 100
 # About this many noise values are drawn ahead per instance: a call costs more than the values.
 AHEAD = 1024
 
@@ -80,23 +82,30 @@ class Episode:
         self._round = round_
 
     def _elapse(self, timing: Timing, round_: int) -> None:
-        """Let the last evaluation and the thinking before a round pass."""
+        """Let the last evaluation and the thinking before a round pass, a unit at a time."""
         dt = timing.think(round_)
-        if self._moves and dt > 0.0:
-            self.path.advance(dt)
-        if self._in_force is not None:
-            actions, before = self._in_force
-            function, after = self.path.function, before
-            if self._moves:
-                after = instantaneous(function.optimum, valued(function, actions))
-            timing.in_force(dt, before, after)
+        moves = self._moves and dt > 0.0
+        count = min(max(round(dt), 1), MOST_UNITS) if moves else 1
+        for _ in range(count):
+            if moves:
+                self.path.advance(dt / count)
+            if self._in_force is not None:
+                actions, before = self._in_force
+                function, after = self.path.function, before
+                if moves:
+                    after = instantaneous(function.optimum, valued(function, actions))
+                timing.in_force(dt / count, before, after)
+                self._in_force = actions, after
 
     def played(self, actions: Points, regret: Array) -> float:
         """Let the evaluation of actions pass, which stay in force; the regret over time so far."""
-        assert self.timing is not None
+        timing = self.timing
+        assert timing is not None
+        if self._in_force is None:  # the first actions count from the start
+            timing.in_force(timing.read, regret, regret)
         self._in_force = actions.copy(), regret
-        self.timing.evaluate()
-        return self.timing.regret
+        timing.evaluate()
+        return timing.regret
 
     def over(self, round_: int) -> bool:
         """Whether the episode has lasted as long as its clock or its functions allow."""

@@ -66,7 +66,8 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
     Clock: with ``clock``, time passes while an evaluation lasts and while the agent thinks, and the
     function moves by that time; see `Clock`. The observation has ``time`` (2,): the time at which
     its rewards hold, and the present, in units of the drift. The info has ``time_regret``, the
-    integral over time of the regret of the actions in force, per action, up to the last rewards.
+    integral over time of the regret of the actions in force, per action, up to the last rewards;
+    the first actions count from the start.
 
     Contexts: if the problem has contexts, the observation has the ``context`` of the next round,
     (1,) or (1, q), also that of a reset. The regret is against the best action in the context of

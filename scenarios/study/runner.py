@@ -292,8 +292,7 @@ def in_parts(rounds: Plain, seconds: Plain, parts: int, end: float) -> tuple[Pla
         end: the time at which the trial ends, in units of the drift.
     """
     read, now = rounds["time"].T
-    first, latest = rounds["regret"][0].mean(), rounds["regret"][-1].mean()
-    integral = first * read[0] + rounds["time_regret"]
+    integral, latest = rounds["time_regret"], rounds["regret"][-1].mean()
     known = [0.0, *integral, integral[-1] + latest * max(end - read[-1], 0.0)]
     ends = end * np.arange(1, parts + 1) / parts
     sums = np.interp(ends, [0.0, *read, max(end, read[-1])], known)

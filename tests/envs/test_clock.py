@@ -144,3 +144,22 @@ def test_a_drift_from_round_to_round_only_names_what_is_missing():
     env.reset(seed=0)
     with pytest.raises(InvalidInput, match="elapse"):
         env.step([0])
+
+
+def test_regret_over_time_is_the_integral_also_while_a_slow_agent_thinks():
+    """Against a sum over 20,000 times; rounds are 30.3 units apart, and one unit is 1% of time."""
+    clock = {"thinking": 30.3, "evaluation": 0.0}
+    given = {"function": "ackley", "grid": [4, 4, 4], "sweep": 100.0, "noise_var": 0.05}
+    env = gym.make("gpbandits/Drifting-v0", clock=clock, **given)
+    env.reset(seed=0)
+    process, arms = env.unwrapped.bandit.process, [5, 60, 17]
+    found = [env.step([arm])[4]["time_regret"] for arm in arms]
+    times = (np.arange(20_000) + 0.5) * (3 * 30.3 / 20_000)
+    in_force = np.take(arms, (times // 30.3).clip(1).astype(int) - 1)
+    values = [
+        (f := process.at(1.0 + t).values).max() - f[a] for t, a in zip(times, in_force, strict=True)
+    ]
+    exact = np.cumsum(values)[[6666, 13332, 19999]] * times[0] * 2.0
+    start = values[6667] * 30.3  # the first actions count from the start, by their first regret
+    np.testing.assert_allclose(found[0], start, rtol=2e-3)
+    np.testing.assert_allclose(np.diff(found), np.diff(exact), rtol=0.02)
