@@ -144,7 +144,7 @@ def run(function, optimizer, seconds, evaluation, rng):
             break
         optimum = function.optimum(read)
         value, before = function(np.stack([point, point if last is None else last]), read).tolist()
-        if last is not None:  # by the trapezoidal rule, as `info["time_regret"]`
+        if last is not None:  # by the trapezoidal rule
             integral += 0.5 * (regrets[-1] + optimum - before) * (read - reads[-1])
         regrets.append(optimum - value)
         reads.append(read)

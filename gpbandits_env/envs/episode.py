@@ -71,41 +71,41 @@ class Episode:
         self._memo: dict[bytes, float] = {}
         self.seconds = 0.0
 
-    def reach(self, round_: int) -> None:
-        """Advance to a round, unless a step whose evaluation failed has done so already."""
+    def reach(self, round_: int, actions: Points) -> None:
+        """Advance to a round, unless a step whose evaluation failed has done so already.
+
+        With a clock, the actions are in force from then on, and the first ones from the start.
+        """
         if self._round >= round_:
             return
         if self.timing is not None:
-            self._elapse(self.timing, round_)
+            self._elapse(self.timing, round_, self._in_force or (actions, self._regret(actions)))
         elif self._moves:
             self.path.advance()
         self._round = round_
 
-    def _elapse(self, timing: Timing, round_: int) -> None:
+    def _elapse(self, timing: Timing, round_: int, in_force: tuple[Points, Array]) -> None:
         """Let the last evaluation and the thinking before a round pass, a unit at a time."""
-        dt = timing.think(round_)
+        dt, (actions, before) = timing.think(round_), in_force
         moves = self._moves and dt > 0.0
         count = min(max(round(dt), 1), MOST_UNITS) if moves else 1
         for _ in range(count):
             if moves:
                 self.path.advance(dt / count)
-            if self._in_force is not None:
-                actions, before = self._in_force
-                function, after = self.path.function, before
-                if moves:
-                    after = instantaneous(function.optimum, valued(function, actions))
-                timing.in_force(dt / count, before, after)
-                self._in_force = actions, after
+            after = self._regret(actions) if moves else before
+            timing.in_force(dt / count, before, after)
+            before = after
+
+    def _regret(self, actions: Points) -> Array:
+        function = self.path.function
+        return instantaneous(function.optimum, valued(function, actions))
 
     def played(self, actions: Points, regret: Array) -> float:
         """Let the evaluation of actions pass, which stay in force; the regret over time so far."""
-        timing = self.timing
-        assert timing is not None
-        if self._in_force is None:  # the first actions count from the start
-            timing.in_force(timing.read, regret, regret)
+        assert self.timing is not None
         self._in_force = actions.copy(), regret
-        timing.evaluate()
-        return timing.regret
+        self.timing.evaluate()
+        return self.timing.regret
 
     def over(self, round_: int) -> bool:
         """Whether the episode has lasted as long as its clock or its functions allow."""

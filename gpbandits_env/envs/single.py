@@ -242,7 +242,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         if self._interface.discrete:
             action = one_arm(action)
         actions = self._check(action, self._batch_size)
-        episode.reach(self._round + 1)
+        episode.reach(self._round + 1, actions)
         function = episode.path.function
         values = episode.values(actions, observed)
         regret = instantaneous(function.optimum, values)

@@ -174,7 +174,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             actions, observed = split_action(actions, self._rewards.shape)
         checked = self._checked(actions)
         functions = self._functions
-        self._advance()
+        self._advance(checked)
         values = self._values(checked, observed)
         regret = instantaneous(functions.optimum[:, None], values)
         rewards, changed = self._rewarded(checked, values, observed)
@@ -297,14 +297,14 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             ended |= [e.over(t) for e, t in zip(self._episodes, self._round.tolist(), strict=True)]
         return ended
 
-    def _advance(self) -> None:
+    def _advance(self, actions: Points) -> None:
         """Move every running instance to its next function: without a clock, if past round 0."""
         if not self._moves:
             return
         first = 1 if self._clock is None else 0
         for i in np.flatnonzero((self._round >= first) & ~self._over).tolist():
             episode = self._episodes[i]
-            episode.reach(int(self._round[i]) + 1)
+            episode.reach(int(self._round[i]) + 1, actions[i])
             self._functions[i] = episode.path.function
 
     def _generator(self, i: int) -> np.random.Generator:

@@ -113,7 +113,12 @@ SCENARIOS = (
             DECLARED,
             "the model is given and the same for all functions: Matern 5/2 of 0.3 of a side",
         ),
-        departures=(OWN, "points are on a grid", "30 seconds instead of 600, and 4 trials"),
+        departures=(
+            OWN,
+            "points are on a grid",
+            "30 seconds instead of 600, and 4 trials",
+            "evaluations of 0 and 10 seconds are in clock/speeds, on two of the functions",
+        ),
     ),
     _clocked(
         "temperature",

@@ -21,16 +21,16 @@ def test_rounds_of_one_unit_are_those_without_a_clock(make, actions_for, same, c
 def test_times_are_those_of_the_cost_model(make, actions_for, clocked):
     env = make(clocked)
     env.reset(seed=0)
-    now, force, total = 0.0, None, 0.0  # the first actions count from the start
+    now, force, total = 0.0, None, 0.0
     for n, action in enumerate(actions_for(env.action_space, 5), 1):
-        read = now + 0.5 + 0.01 * n
+        read, function = now + 0.5 + 0.01 * n, env.unwrapped.function
+        if force is None:  # the first actions are in force from the start
+            first = np.atleast_1d(action)
+            force = (first, np.mean(function.optimum - function(first)), 0.0)
         observation, _, _, _, info = env.step(action)
-        if force is not None:
-            function = env.unwrapped.function
-            after = np.mean(function.optimum - function(force[0]))
-            total += 0.5 * (read - force[2]) * (force[1] + after)
-        else:
-            total = read * np.mean(info["regret"])
+        function = env.unwrapped.function
+        after = np.mean(function.optimum - function(force[0]))
+        total += 0.5 * (read - force[2]) * (force[1] + after)
         np.testing.assert_allclose(info["time_regret"], total, rtol=1e-12, atol=1e-12)
         force, now = (np.atleast_1d(action), np.mean(info["regret"]), read), read + 0.25
         np.testing.assert_allclose(observation["time"], [read, now], rtol=1e-14)

@@ -56,16 +56,16 @@ def test_the_regret_of_a_part_is_the_mean_over_its_time(label, thinking):
         before.append(info["regret"].item())
     assert now[-1] >= 45.0 > now[-2]
     at = env.unwrapped.bandit.process.at
-    # In force between two reads: the mean of the regret over about every unit of time. Before and
-    # after: as it stands.
+    # In force between two reads: the mean of the regret over about every unit of time, of the first
+    # actions from the start. After the last: as it stands.
     means = []
-    for arm, first, last in zip(played, reads[:-1], reads[1:], strict=False):
+    for arm, first, last in zip([played[0], *played], [0.0, *reads], reads, strict=False):
         times = np.linspace(first, last, 1 + max(round(last - first), 1))
         found = [at(1.0 + t) for t in times]
         regret = np.array([function.optimum - function.values[arm] for function in found])
         means.append(np.mean((regret[1:] + regret[:-1]) / 2.0))
     edges = np.array([0.0, *reads, 1e9])
-    levels = np.array([before[0], *means, before[-1]])
+    levels = np.array([*means, before[-1]])
     fine = (np.arange(90_000) + 0.5) * 5e-4
     on = levels[np.searchsorted(edges, fine, side="right") - 1].reshape(9, -1).mean(axis=1)
     np.testing.assert_allclose(record.rounds["regret"][:, 0], on, atol=2e-3)
