@@ -82,9 +82,7 @@ def _(store: Kept, cell: int, label: str, name: str) -> Array:
         return store.found.rounds[None] * ((last or store.found.horizon) / store.found.horizon)
     values = store.found.curve(cell, label, name)
     if name == "seconds":  # at the last round only
-        return np.pad(
-            values[:, None], ((0, 0), (len(store.found.rounds) - 1, 0)), constant_values=np.nan
-        )
+        return np.where(store.found.rounds == store.found.horizon, values[:, None], np.nan)
     return values
 
 
@@ -119,8 +117,7 @@ def plot(id: str, end: str) -> bytes:
     names = [scenario.metric] if swept else reported_metrics(scenario.metric, moves)
     panels = [panel for panel in own or map(Panel, names) if panel.y != LATEST]
     drawn = figure(Kept(scenario, found), log=bounds and not own, bounds=bounds, panels=panels)
-    picture: bytes = drawn._repr_png_()  # type: ignore[attr-defined]
-    return picture
+    return bytes(drawn._repr_png_())  # type: ignore[attr-defined]
 
 
 def _sweep(scenario: Scenario, found: Evidence) -> NotebookFigure:
