@@ -142,9 +142,7 @@ class Campaign(Displayed):
         count = whole(n, "n")
         given = None if context is None else self.check_context(context)
         if time is not None:
-            when = self._log.checked_time(time)
-            self._surrogates.in_space.wait(when - self.now)
-            self._log.told_at(None, when)
+            self._wait(time)
         records = [self._log.put(self._log.new(self._next(given))) for _ in range(count)]
         self._save()
         return [Suggestion(record.id, dict(record.params)) for record in records]
@@ -496,14 +494,22 @@ class Campaign(Displayed):
 
         Without a time, it is now, and they are a round that takes ``pace``, or none if it is None.
         """
-        when, pace = (self.now, pace) if time is None else (self._log.checked_time(time), 0.0)
+        if time is not None:
+            self._wait(time)
+            pace = 0.0
         for record in records:
             self._log.put(replace(record, time=self.now))
         if done := [record for record in records if record.status == "done"]:
-            self._surrogates.tell(done, when, pace)
+            self._surrogates.tell(done, pace)
         self._surrogates.failures.tell(records, self.records)
         self._save()
         return [self.records[record.id] for record in records]
+
+    def _wait(self, time: float) -> None:
+        """Let time pass until then."""
+        when = self._log.checked_time(time)
+        self._surrogates.in_space.wait(when - self.now)
+        self._log.told_at(None, when)
 
     def _measured(self, record: Record, value: Any, constraints: Any, noise: Any) -> Record:
         """The record with what was told; see `CampaignLog.measured`."""

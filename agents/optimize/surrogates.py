@@ -60,14 +60,13 @@ class Surrogates:
         noisy = self.noise.is_present
         return self.in_space.next(len(log.records), around, feasibility, context, noisy)
 
-    def tell(self, records: Sequence[Record], when: float, pace: float | None) -> None:
-        """Observe values at a time, as a round that takes the time ``pace``, or as no round."""
+    def tell(self, records: Sequence[Record], pace: float | None) -> None:
+        """Observe values now, as a round that takes the time ``pace``, or as no round."""
         log, new = self._log, [record for record in records if not self.noise.is_known(record)]
-        self.in_space.wait(when - log.now)
         if new:
             self.in_space.tell(self._pooled(new), [log.reward(record) for record in new], pace)
         for record in records:
-            log.told_at(record.id, when, pace)
+            log.told_at(record.id, log.now, pace)
         self.slacks.tell(records)
 
     def _pooled(self, new: Sequence[Record]) -> Sequence[Record]:

@@ -63,6 +63,16 @@ def test_a_failure_never_poisons(begun):
     assert np.isfinite(campaign.agent.belief(at)[0]).all()
 
 
+def test_time_passes_until_a_failure_is_told():
+    campaign, twin = (Campaign([(0.0, 1.0)], "ei", seed=0, epsilon=0.1) for _ in range(2))
+    for one in (campaign, twin):
+        one.observe([0.5], 1.0)
+    failed = campaign.observe([0.2], np.nan, time=5.0)
+    twin.ask(time=5.0)
+    assert (failed.status, failed.time, campaign.now) == ("failed", 5.0, 5.0)
+    assert np.array_equal(campaign.predict([0.5]), twin.predict([0.5]))
+
+
 def test_bad_tells_change_nothing(begun):
     campaign = begun()
     (suggestion,) = campaign.ask()
