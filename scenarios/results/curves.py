@@ -52,10 +52,10 @@ def along(store: Store, cell: int, label: str, name: str) -> Array:
         parts = [store.seconds(cell, label, part) for part in SECONDS[name]]
         return np.cumsum(np.sum(parts, axis=0), axis=1)
     if name == "rate":
-        return along(store, cell, label, "evaluations") / along(store, cell, label, "time")
-    if name == "time" and (end := _duration(store, cell)) is None:
-        return np.asarray(store.arrays(cell, label, "time")[:, :, 0])
-    if name in ("rounds", "time"):
+        return along(store, cell, label, "evaluations") / along(store, cell, label, "end")
+    if name in ("time", "end") and (end := _duration(store, cell)) is None:
+        return np.asarray(store.arrays(cell, label, "time")[:, :, int(name == "end")])
+    if name in ("rounds", "time", "end"):
         trials, horizon = store.arrays(cell, label, "optimum").shape
         last = horizon if name == "rounds" else end
         return np.broadcast_to(np.arange(1.0, horizon + 1.0) * (last / horizon), (trials, horizon))

@@ -37,6 +37,15 @@ def scenario(**more):
     return Scenario(**given | more)
 
 
+def test_the_rate_counts_the_time_of_the_last_evaluation(tmp_path):
+    clock = {"evaluation": 0.5, "thinking": 0.0}
+    endless = scenario(env_kwargs=WORLD | {"clock": clock}, agents=(AgentEntry("a", "random"),))
+    outcome = run_study(endless, tmp_path / "x.sqlite", jobs=1, progress=False)
+    with Store.open(outcome.path) as store:
+        np.testing.assert_allclose(along(store, 0, "a", "rate"), 2.0)
+        np.testing.assert_allclose(along(store, 0, "a", "time")[0], 0.5 * np.arange(9))
+
+
 @pytest.mark.parametrize(("label", "thinking"), [("fast", [0.01]), ("slow", [4.0, 0.5])])
 def test_the_regret_of_a_part_is_the_mean_over_its_time(label, thinking):
     """Summed on a fine grid of times, from a loop of its own."""
