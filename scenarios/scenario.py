@@ -212,8 +212,10 @@ class Scenario:
             horizon: rounds; None keeps it.
         Raises:
             UnknownName: an agent that is none of these.
-            InvalidInput: a number below 1.
+            InvalidInput: a number below 1, or a horizon although the grid sweeps it.
         """
+        if horizon is not None and any("horizon" in point for point in self.points()):
+            raise InvalidInput(f"the grid sweeps horizon: '--set horizon={horizon}' replaces that")
         chosen = self.agents if agents is None else self._choose(agents)
         labels = {e.label for e in chosen}
         everyone = (*self.agents, *self.alternatives)

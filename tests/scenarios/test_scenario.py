@@ -136,3 +136,10 @@ def test_get_says_what_was_meant():
 @pytest.mark.parametrize("scenario", registry.scenarios().values())
 def test_every_scenario_has_a_plain_form(scenario):
     assert resolved(scenario)["id"] == scenario.id
+
+
+@pytest.mark.parametrize("grid", [{"horizon": (10, 40)}, [{"epsilon": 0.1}, {"horizon": 10}]])
+def test_a_horizon_that_the_grid_sweeps_is_not_ignored(grid):
+    swept = replace(get("bogunovic2016/se"), grid=grid)
+    with pytest.raises(InvalidInput, match="the grid sweeps horizon: '--set horizon=20'"):
+        swept.select(horizon=20)
