@@ -224,8 +224,11 @@ class CampaignLog:
         return repr(params) in self._at
 
     def earlier_values(self, record: Record) -> list[float | None]:
-        """The values of earlier evaluations of the same parameters."""
-        return [self.records[i].value for i in self._at[repr(record.params)] if i < record.id]
+        """The values of evaluations of the same parameters that were told before."""
+        ids = self._at[repr(record.params)]
+        told = [one.id for one in self.told if one.id in ids]
+        order = [*told, *(i for i in ids if i not in told)]  # those told at once, by their ids
+        return [self.records[i].value for i in order[: order.index(record.id)]]
 
     @property
     def noisy(self) -> bool:

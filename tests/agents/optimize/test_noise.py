@@ -321,3 +321,16 @@ def test_time_stamps_change_nothing_where_data_do_not_age(noise):
             campaign.observe([x], np.sin(6.0 * x), **own, **({"time": i + 1.0} if timed else {}))
         found.append(campaign.predict([[0.2], [0.6]]))
     np.testing.assert_array_equal(*found)
+
+
+def test_equal_values_of_one_point_move_no_noise_to_other_values():
+    """The last told of two equal values of one point is left out, also if it was asked first."""
+    campaign = Campaign({"x": (0.0, 1.0)}, seed=0, noise={"replicates": 3})
+    campaign.observe([0.1], 1.0, noise=0.1)
+    first, second = campaign.expect([0.5]), campaign.expect([0.5])
+    campaign.tell(second, 2.0)
+    campaign.observe([0.9], 0.3, noise=0.3)
+    campaign.tell(first, 2.0)
+    campaign.observe([0.7], 0.4, noise=0.2)
+    unknown = np.isnan(campaign.agent.data.noise_of(slice(None)))
+    assert unknown.tolist() == [False, True, False, False]
