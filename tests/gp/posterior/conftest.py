@@ -36,6 +36,12 @@ def _empirical():
     return Empirical(np.cov(readings.T))
 
 
+# From 1e-6 to 1e6, in multiples of 2^-20: their sums, the times of the formula, have no rounding.
+IRREGULAR = 10.0 ** np.random.default_rng(0).uniform(-6.0, 6.0, 200)
+GAPS = {
+    "usual": (0.0, 0.3, 1.0, 1.0, 9.7),
+    "irregular": np.ceil(IRREGULAR * 2.0**20) / 2.0**20,
+}
 SEASON = PeriodicTime(6.5, 0.9, harmonics=2)
 TEMPORAL = {
     "static": StaticTime(),
@@ -60,6 +66,12 @@ TEMPORAL = {
 def temporal(request):
     """A kernel in time: each of those without terms, or those that a test names."""
     return TEMPORAL[request.param]
+
+
+@pytest.fixture(params=GAPS)
+def gaps(request):
+    """Times from one round to the next."""
+    return GAPS[request.param]
 
 
 WORLDS = {

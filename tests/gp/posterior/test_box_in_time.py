@@ -7,26 +7,29 @@ import pytest
 
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.kernels import Kernel, Matern32, Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import ConstantKernel, Kernel, Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.posterior import BoxPosterior
 from gpbandits_env.gp.posterior.subspaces import Subspaces
 from gpbandits_env.gp.posterior.whitening import STRIP
 from gpbandits_env.gp.temporal import (
     MarkovTime,
     PeriodicTime,
+    TermsInTime,
     WienerTime,
 )
 
 NOISE, MEAN = 0.03, 0.3
 SEASON = PeriodicTime(6.5, 0.9, harmonics=2)
-GAPS = {"usual": (0.0, 0.3, 1.0, 9.7), "irregular": (1e-6, 1e-3, 1.0, 40.0, 1e6)}
+USUAL = (0.0, 0.3, 1.0, 9.7)
 
 
 class Dense:
     """The formula in the data, with numpy.linalg alone."""
 
     def __init__(self, kernel, temporal):
-        self.kernel, self.temporal, self.now = kernel, temporal, 0.0
+        both = isinstance(temporal, TermsInTime)
+        pairs = zip(kernel.terms, temporal.kernels, strict=True) if both else [(kernel, temporal)]
+        self.terms, self.now = list(pairs), 0.0
         self.points, self.rewards, self.times = [], [], []
 
     def condition(self, points, rewards):
@@ -34,12 +37,15 @@ class Dense:
         self.rewards += list(rewards)
         self.times += [self.now] * len(points)
 
+    def gram(self, z, times):
+        return sum(space(z) * temporal(times, times) for space, temporal in self.terms)
+
     def moments(self, x, extra=()):
         times = np.array([*self.times, *[self.now] * len(extra)])
         z, now = np.array([*self.points, *extra]), np.array([self.now])
-        prior = self.kernel(x) * self.temporal(now, now)
-        gram = self.kernel(z) * self.temporal(times, times) + NOISE * np.eye(len(z))
-        cross = self.kernel(z, x) * self.temporal(times, now)
+        prior = sum(space(x) * temporal(now, now) for space, temporal in self.terms)
+        gram = self.gram(z, times) + NOISE * np.eye(len(z))
+        cross = sum(space(z, x) * temporal(times, now) for space, temporal in self.terms)
         k = len(self.points)
         mean = cross[:k].T @ np.linalg.solve(gram[:k, :k], np.array(self.rewards) - MEAN)
         return MEAN + mean, prior - cross.T @ np.linalg.solve(gram, cross)
@@ -47,6 +53,8 @@ class Dense:
 
 def pair(temporal, kernel=None, dim=2):
     kernel, box = kernel or Matern52(0.6, variance=1.5), Box(-np.ones(dim), np.ones(dim))
+    if isinstance(temporal, TermsInTime):
+        kernel = kernel + ConstantKernel(0.8)
     return BoxPosterior(box, kernel, NOISE, MEAN, temporal), Dense(kernel, temporal)
 
 
@@ -71,7 +79,6 @@ def assert_equal(posterior, dense, x, extra=()):
     np.testing.assert_allclose(posterior.covariance(x), covariance, rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("gaps", GAPS.values(), ids=GAPS)
 class TestDense:
     def test_moments_and_hallucinated_points(self, temporal, gaps):
         rng, both = np.random.default_rng(7), pair(temporal)
@@ -80,13 +87,11 @@ class TestDense:
         for _ in range(4):
             play(rng, both, 8, gaps)
             assert_equal(*both, x)
-            points, times = np.array(dense.points), np.array(dense.times)
+            points, scale = np.array(dense.points), dense.gram(x, np.full(12, dense.now)).max()
             kept = points[len(points) - len(posterior.observed) :]
             np.testing.assert_array_equal(posterior.observed, kept)
             told = dense.moments(kept)[0]
-            np.testing.assert_allclose(
-                posterior.mean_at_observed(), told, atol=1e-8 * temporal(times, times).max()
-            )
+            np.testing.assert_allclose(posterior.mean_at_observed(), told, atol=1e-8 * scale)
             extra = posterior.box.sample(rng, 3)
             for point in extra:
                 posterior.hallucinate([point])
@@ -107,10 +112,15 @@ class TestDense:
         assert_equal(pickle.loads(pickle.dumps(both[0])), both[1], both[0].box.sample(rng, 5))
 
 
+@pytest.mark.parametrize("temporal", ["common shift", "walking shift"], indirect=True)
+class TestDenseWithAShift(TestDense):
+    """The same with a shift of all points, which has a kernel in time of its own."""
+
+
 @pytest.mark.parametrize("temporal", ["matern52", "wiener", "sum"], indirect=True)
 def test_gradients_against_finite_differences(temporal):
     rng, both = np.random.default_rng(5), pair(temporal)
-    play(rng, both, 20, GAPS["usual"])
+    play(rng, both, 20, USUAL)
     posterior, step = both[0], 1e-5
     posterior.hallucinate(posterior.box.sample(rng, 2))
     x = posterior.box.sample(rng, 6)
@@ -122,7 +132,7 @@ def test_gradients_against_finite_differences(temporal):
 
 def test_paths_have_the_moments_of_the_posterior(temporal):
     rng, both = np.random.default_rng(4), pair(temporal, SquaredExponential(0.5), dim=1)
-    play(rng, both, 12, GAPS["usual"])
+    play(rng, both, 12, USUAL)
     x = np.concatenate([both[0].box.sample(rng, 5), both[0].observed[[0, -1]]])
     mean, covariance = both[1].moments(x)
     draws, var = both[0].paths(rng, 20_000)(x), covariance.diagonal()
@@ -145,7 +155,7 @@ def test_what_has_no_effect_any_more_is_dropped(temporal):
 def test_observations_are_removed_one_by_one(rounds):
     rng = np.random.default_rng(1)
     both = posterior, dense = pair(SEASON)
-    play(rng, both, rounds, GAPS["usual"])
+    play(rng, both, rounds, USUAL)
     for i in (-1, -30, 0, 4, -7):
         n = len(dense.points)
         posterior.hallucinate(posterior.box.sample(rng, 3))  # which are rolled back
@@ -153,9 +163,9 @@ def test_observations_are_removed_one_by_one(rounds):
         for column in (dense.points, dense.rewards, dense.times):
             del column[i]
         assert_equal(posterior, dense, posterior.box.sample(rng, 30))
-        play(rng, both, 2, GAPS["usual"])
+        play(rng, both, 2, USUAL)
         z, times = np.array(dense.points), np.array(dense.times)
-        gram = dense.kernel(z) * SEASON(times, times) / NOISE + np.eye(len(z))
+        gram = dense.gram(z, times) / NOISE + np.eye(len(z))
         assert posterior.information_gain == pytest.approx(0.5 * np.linalg.slogdet(gram)[1])
         assert posterior.size == len(z) == len(posterior.observed)
     assert not posterior.remove(-1 - len(z))
@@ -201,7 +211,7 @@ def test_subspaces_follow_a_variance_that_grows():
     inside = Subspaces(both[0].box, np.array([1, 3]))
     inside.add(both[0].box.sample(rng, 4)[:, inside.inactive])
     for _ in range(3):
-        play(rng, both, 4, GAPS["usual"])
+        play(rng, both, 4, USUAL)
         inside.follow(both[0])
         y, rows = rng.uniform(-1.0, 1.0, (4, 2)), np.arange(4)
         expected = both[0].moments(inside.points(y, rows))
