@@ -1,5 +1,7 @@
 """Trials under a clock that ends them: equal parts of the time, declared costs of thinking."""
 
+from time import process_time
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from gpbandits_env.scenarios.study import run_study
 from gpbandits_env.scenarios.study.runner import PlannedTrial, TrialKey, run_trial
 
 UCB = {"epsilon": 0.1, "beta": 4.0}
+UCB_ENTRY = AgentEntry("ucb", "tv-gp-ucb", UCB)
 CLOCK = {"evaluation": 3.0, "unit": 2.0, "duration": 90.0, "thinking": 0.0}
 WORLD = {"function": "rosenbrock", "sweep": 30, "grid": [6, 6], "noise_var": 0.05, "clock": CLOCK}
 
@@ -153,3 +156,22 @@ def test_mistakes_are_found_before_anything_runs(tmp_path, more, error, says):
     with pytest.raises(error, match=says):
         run_study(scenario(**more), tmp_path / "x.sqlite", jobs=1)
     assert not (tmp_path / "x.sqlite").exists()
+
+
+def test_measured_trials_with_the_same_times_are_identical(monkeypatch):
+    """All that does not repeat in a trial with a measured clock is what the clock reads."""
+    read = "gpbandits_env.envs.clock.process_time"
+    clock = CLOCK | {"thinking": "measured", "scale": 1e3}
+    given, log = scenario(env_kwargs=WORLD | {"clock": clock}, agents=(UCB_ENTRY,)), []
+
+    def recorded():
+        log.append(process_time())
+        return log[-1]
+
+    monkeypatch.setattr(read, recorded)
+    first = run_trial(given, "ucb", 0)
+    assert len(np.unique(np.diff(log))) > 10
+    for times, same in ((log, True), ([0.002 * i for i in range(len(log))], False)):
+        monkeypatch.setattr(read, iter([*times, *times]).__next__)
+        again = run_trial(given, "ucb", 0)
+        assert all(np.array_equal(again.rounds[k], v) for k, v in first.rounds.items()) == same
