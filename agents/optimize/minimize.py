@@ -38,6 +38,7 @@ def minimize(
     constraints: object = None,
     failures: str = "auto",
     context: Context | None = None,
+    time: Callable[[], float] | None = None,
     x0: object = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
@@ -82,6 +83,9 @@ def minimize(
             without arguments that returns them is called before each suggestion, or before each
             batch. The agent chooses the other dimensions. If contexts differ, ``x`` and
             ``recommended`` compare them; call ``recommend(context)`` of the result instead.
+        time: a function without arguments that returns the present time, from 0 on, for an agent
+            with ``epsilon`` or ``temporal``; it is called for each suggestion, or batch of them,
+            and for each value (see `Campaign`). By default time counts the values.
         x0: points that are known or to be evaluated first, in the form that ``fun`` takes, or one
             such point. They are kept exactly.
         y0: the values of x0. Without them, x0 is evaluated first and counts as calls.

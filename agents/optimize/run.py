@@ -64,6 +64,7 @@ class Run:
     timeout: float | None = None
     verbose: bool = False
     context: Context | None = None
+    time: Callable[[], float] | None = None
     constrained: bool = False  # whether a call returns its value and those of constraints
     with_noise: bool = False  # whether a value comes with the standard deviation of its noise
     made: int = 0  # the number of values so far
@@ -84,6 +85,8 @@ class Run:
             _check_callable("callback", one)
         if self.context is not None and not isinstance(self.context, Mapping):
             _check_callable("context", self.context, "a dict or ")
+        if self.time is not None:
+            _check_callable("time", self.time)
         parallel = self.parallel
         self._map: Map | None = None
         self._executor: Executor | None = None  # unless it is a number of workers
@@ -204,8 +207,11 @@ class Run:
             context = self.context() if callable(self.context) else self.context
             if context is None and self.context is not None:  # a forgotten `return`
                 raise InvalidInput("context must return a dict of values by name, got None")
-            points += self.campaign.ask(count - len(points), context=context)
+            points += self.campaign.ask(count - len(points), time=self._now(), context=context)
         return points
+
+    def _now(self) -> float | None:
+        return None if self.time is None else self.time()
 
     def _close(self, id: int, value: Any) -> None:
         """Record a value or a failure, and count the call."""
@@ -228,7 +234,7 @@ class Run:
             return self.campaign.fail(id, value)
         told, constraints = pair_of(value, WITH_CONSTRAINTS) if self.constrained else (value, None)
         told, noise = pair_of(told, WITH_NOISE) if self.with_noise else (told, None)
-        return self.campaign.tell(id, told, noise=noise, constraints=constraints)
+        return self.campaign.tell(id, told, noise=noise, constraints=constraints, time=self._now())
 
     def _report(self) -> None:
         """Call the callbacks with the result so far."""

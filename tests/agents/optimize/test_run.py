@@ -287,3 +287,29 @@ def test_a_failed_call_returns_no_pair(failed):
         assert len(found.campaign.failed) == 2
         with pytest.raises(InvalidInput, match="one number"):
             agents.minimize(lambda x: -np.inf, UNIT, n_calls=2, seed=0, **wanted)
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_the_time_is_that_of_a_clock(batch):
+    """As a campaign that is told the same times."""
+    temporal = {"type": "matern32", "lengthscale": 5.0}
+    settings = {"seed": 0, "n_initial": 2, "temporal": temporal, "learn": False}
+    ticks = iter(np.cumsum(np.random.default_rng(0).uniform(0.0, 4.0, 40)))
+    read = []
+
+    def now():
+        read.append(float(next(ticks)))
+        return read[-1]
+
+    found = agents.minimize(bowl, UNIT, "ei", n_calls=8, batch=batch, time=now, **settings)
+    campaign = agents.Campaign(UNIT, "ei", maximize=False, **settings)
+    times = iter(read)
+    for _ in range(8 // batch):
+        for one in campaign.ask(batch, time=next(times)):
+            campaign.tell(one, bowl([*one.params.values()]), time=next(times))
+    assert found.campaign.records == campaign.records
+    assert [record.time for record in campaign.records][-1] == read[-1]
+    plain = agents.minimize(bowl, UNIT, "ei", n_calls=8, batch=batch, **settings)
+    assert not np.array_equal(plain.x_iters, found.x_iters)
+    with pytest.raises(InvalidInput, match="time must be a function"):
+        agents.minimize(bowl, UNIT, n_calls=8, time=3.0)
