@@ -86,8 +86,8 @@ class KernelCovariances(Covariances):
             return super().apart(1)
         found, start = list[tuple[Covariances, slice]](), 0
         for i, term in enumerate(self._kernel.parts):
-            own = [name.removeprefix(f"terms.{i}.") for name in self._names]
-            own = [name for name in own if name in term.parameters()]
+            stem = f"terms.{i}."
+            own = [name.removeprefix(stem) for name in self._names if name.startswith(stem)]
             part = slice(start, start := start + len(own))
             found.append((KernelCovariances(term, self.points, own), part))
         return found

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.gp.kernels import ConstantKernel, Empirical, SquaredExponential
+from gpbandits_env.gp.kernels import ConstantKernel, Empirical, SquaredExponential, Sum
 from gpbandits_env.gp.learning import (
     HyperPriors,
     InputScaling,
@@ -255,6 +255,19 @@ def test_a_shift_that_all_points_share_is_learned():
     assert fast.epsilon == pytest.approx(0.3, rel=0.6)
     exact = Model(kernel, 0.01, temporal=truth)
     assert log_marginal_likelihood(learned, data)[0] > log_marginal_likelihood(exact, data)[0] - 4.0
+
+
+def test_a_term_in_time_may_be_a_sum_in_space():
+    rng, in_time = np.random.default_rng(2), TermsInTime((MarkovTime(0.1), MarkovTime(0.4)))
+    first, inner = SquaredExponential(0.3), (SquaredExponential(0.1, 0.5), ConstantKernel(2.0))
+    data = Observations(rng.uniform(size=(9, 1)), rng.normal(size=9), np.arange(9.0))
+    nested = Model(Sum((first, Sum(inner))), 0.1, temporal=in_time)
+    split = TermsInTime((*in_time.kernels, in_time.kernels[1]))
+    value, slopes = log_marginal_likelihood(nested, data)
+    flat = log_marginal_likelihood(Model(Sum((first, *inner)), 0.1, temporal=split), data)
+    assert value == pytest.approx(flat[0])
+    for name, other in (("1.terms.0.lengthscale", "1.lengthscale"), ("0.variance", "0.variance")):
+        assert slopes[f"terms.{name}"] == pytest.approx(flat[1][f"terms.{other}"])
 
 
 def test_learning_needs_a_kernel_to_start_from():
