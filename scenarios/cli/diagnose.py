@@ -17,6 +17,7 @@ from gpbandits_env.scenarios.study.files import parse_settings, toml_value
 
 # The agent whose setting a recommended model is; GP-UCB for the others.
 AGENT_FOR = {"epsilon": "tv-gp-ucb", "reset_every": "r-gp-ucb"}
+PER_HOUR = {"minute": "60.0 * ", "second": "3600.0 * "}
 
 
 @click.command()
@@ -61,13 +62,20 @@ def diagnose(
     for name in given:
         one_of(name, FILE_OPTIONS, "option of a file of readings")
     readings = read_table(file, **given)
-    times, unit = None, "row"
+    times, unit, stamps = None, "row", ""
     if readings.times is not None:
         times, unit = hours(readings.times), "unit of time"
         if readings.times.dtype.kind == "M":
             times, unit = in_unit(times)
+        stamps = f", {PER_HOUR.get(unit, '')}hours(readings.times)"
+    how = "".join(f", {key}={value!r}" for key, value in given.items() if value is not None)
+    last = f"noise_var={noise_var}, train_fraction={train_fraction}"
+    source = [  # what is done here, in Python
+        f"  readings = read_table({str(file)!r}{how})  # as hours: gpbandits_env.rewards.datasets",
+        f"  found = diagnose(readings.values{stamps}, {last})  # gpbandits_env.gp.learning",
+    ]
     found = judge(readings.values, times, noise_var=noise_var, train_fraction=train_fraction)
-    click.echo(json.dumps(found.to_dict(), indent=2) if as_json else table(found, unit))
+    click.echo(json.dumps(found.to_dict(), indent=2) if as_json else table(found, unit, source))
 
 
 def in_unit(times: Array) -> tuple[Array, str]:
@@ -83,8 +91,8 @@ def in_unit(times: Array) -> tuple[Array, str]:
     return times * 3600.0, "second"
 
 
-def table(found: Diagnosis, unit: str) -> str:
-    """The result of `diagnose` in a unit of time, as a table for a terminal."""
+def table(found: Diagnosis, unit: str, source: list[str]) -> str:
+    """The result of `diagnose` in a unit of time, for a terminal; ``source`` has it in Python."""
     lines = [
         f"{found.rows[0]} rows to learn from, {found.rows[1]} to test on",
         f"epsilon    {_interval(found.epsilon, *found.interval, unit)}",
@@ -102,23 +110,22 @@ def table(found: Diagnosis, unit: str) -> str:
     kernels = {m.name: m.temporal for m in found.models if m.temporal is not None}
     lines += ["", *(f"  {name}: temporal={kernel}" for name, kernel in kernels.items())]
     lines += ["", f"recommended: {found.recommended}, because {found.reason}"]
-    return "\n".join([*lines, *_use(found, unit)])
+    return "\n".join([*lines, *_use(found, unit, source)])
 
 
 def _interval(epsilon: float, low: float, high: float, unit: str) -> str:
     return f"{epsilon:.4g} per {unit} (95% interval {low:.4g} to {high:.4g})"
 
 
-def _use(found: Diagnosis, unit: str) -> list[str]:
+def _use(found: Diagnosis, unit: str, source: list[str]) -> list[str]:
     """The lines to type for the recommended model: in rounds, and in units of time."""
     (model,) = (m for m in found.models if m.name == found.recommended)
     settings = _short(model.settings)
     if "kernel" in settings:  # it has the covariance of all arms
-        return [
-            "where a round is a row (Replay-v0), in Python:",
-            "  found = diagnose(values)  # of gpbandits_env.gp.learning",
-            '  agents.make("gp-ucb", env, **found.models[-1].settings)',
-        ]
+        made = '  agents.make("gp-ucb", env, **found.models[-1].settings'
+        lines = ["where a round is a row (Replay-v0), in Python:", *source, f"{made})"]
+        timed_too = [*lines, _clocked(unit), made + ' | {"temporal": found.models[-1].temporal})']
+        return lines if unit == "row" else timed_too
     agent = AGENT_FOR.get(next(iter(settings), ""), "gp-ucb")
     given = "".join(f", {key}={value!r}" for key, value in settings.items())
     lines = [
@@ -131,7 +138,11 @@ def _use(found: Diagnosis, unit: str) -> list[str]:
     if unit == "row" or not settings or "reset_every" in settings:
         return lines
     ((key, value),) = _short(timed).items()
-    return [*lines, f"with time stamps, or a clock (its unit: one {unit}):", f"  {key}={value!r}"]
+    return [*lines, _clocked(unit), f"  {key}={value!r}"]
+
+
+def _clocked(unit: str) -> str:
+    return f"with time stamps, or a clock (its unit: one {unit}):"
 
 
 def _short(value: Any) -> Any:

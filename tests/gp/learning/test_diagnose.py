@@ -4,6 +4,8 @@ import json
 import re
 import tomllib
 import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
@@ -19,6 +21,7 @@ from gpbandits_env.gp.learning import Diagnosis, diagnose, models_in_time
 from gpbandits_env.gp.learning.diagnose import ModelScore, _recommend
 from gpbandits_env.gp.temporal import temporal_from_dict
 from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.datasets import hours, read_table
 from gpbandits_env.scenarios.cli import main
 
 ARMS = np.linspace(0, 1, 8)
@@ -414,6 +417,39 @@ def test_the_lines_to_type_are_those_of_the_recommended_model(tmp_path, monkeypa
         monkeypatch.setattr(judge, lambda *_, made=found, **__: made)
         said = CliRunner().invoke(main, ["diagnose", str(path)]).output
         assert line in said
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "unit"),
+    [
+        ("a,b\n1,2\n", [], "row"),
+        ("when,a\n2026-03-01 12:00,1\n2026-03-01 12:10,2\n", ["--noise-var", "0.2"], "minute"),
+        ("a;day\n1,5;1\n2;3\n", ["--time-column", "day", "--set", "decimal=,"], "unit of time"),
+    ],
+)
+def test_the_lines_of_a_shift_do_in_python_what_the_command_did(
+    tmp_path, monkeypatch, text, args, unit
+):
+    settings = {"kernel": {}, "temporal": {"type": "terms"}}
+    model = ModelScore("drifting", 0.1, None, 0.0, 0.9, {"per": unit}, settings)
+    found, given, made = replace(told(0.1, {}), models=(model,)), [], []
+
+    def judge(values, times=None, **more):
+        given.append((values, times, more))
+        return found
+
+    monkeypatch.setattr("gpbandits_env.scenarios.cli.diagnose.judge", judge)
+    path = tmp_path / "r.csv"
+    path.write_text(text, encoding="utf-8")
+    said = CliRunner().invoke(main, ["diagnose", str(path), *args]).output
+    names = {"diagnose": judge, "read_table": read_table, "hours": hours, "env": None}
+    names["agents"] = SimpleNamespace(make=lambda *_, **settings: made.append(settings))
+    exec("\n".join(re.findall("^  ((?:readings|found|agents).*)", said, re.MULTILINE)), names)
+    for mine, theirs in zip(*given, strict=True):
+        np.testing.assert_equal(mine, theirs)
+    assert made[0] == settings
+    assert made[1:] == ([] if unit == "row" else [settings | {"temporal": {"per": unit}}])
+    assert ("its unit: one " + unit in said) == (unit != "row")
 
 
 @pytest.mark.parametrize(
