@@ -107,11 +107,10 @@ class Episode:
         self.timing.evaluate()
         return self.timing.regret
 
-    def over(self, round_: int) -> bool:
-        """Whether the episode has lasted as long as its clock or its functions allow."""
+    def over(self) -> bool:
+        """Whether the episode has lasted as long as its clock and its functions allow."""
         timing, rounds = self.timing, self.path.rounds
-        if timing is None:
-            return round_ == rounds
+        assert timing is not None
         return timing.over or (rounds is not None and timing.now >= rounds)
 
     def context(self, t: int) -> Points | None:
@@ -141,7 +140,9 @@ class Episode:
     ) -> tuple[Array, Array | float]:
         """The rewards (m,) of actions of these noiseless values, and what the adversary added."""
         rewards = noise + (values if self.inside is None else self._noisy(actions, observed))
-        changes = 0.0 if self.corruption is None else self._corrupted(values, observed)
+        if self.corruption is None:
+            return rewards, 0.0
+        changes = self._corrupted(values, observed)
         return rewards + changes, changes
 
     def _noisy(self, actions: Points, observed: BoolArray | None) -> Array:

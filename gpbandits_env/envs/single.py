@@ -269,11 +269,13 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             info["corruption"] = changes
         if self._late is not None:
             info["delays"] = self._late.add(actions, rewards, observed)
+        over = self._round == episode.path.rounds
         if episode.timing is not None:
             info["time_regret"] = episode.played(actions, regret)
+            over = episode.over()
         observation = self._observation(actions, rewards, observed)
         reward = float(np.add.reduce(observation["rewards"]))
-        return observation, reward, False, episode.over(self._round), info
+        return observation, reward, False, over, info
 
     def _observation(
         self, actions: Points, rewards: Array, observed: BoolArray | None

@@ -274,13 +274,15 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         self, actions: Points, values: Array, observed: BoolArray | None
     ) -> tuple[Array, Info]:
         """The rewards (B, m), and for the info what the adversary added to them."""
-        noise, changes = self._noise.next(), np.zeros(values.shape)
+        noise = self._noise.next()
         rewards = values + noise
-        if self._inside or self._interface.corruption is not None:
-            seen = [None] * self.num_envs if observed is None else observed
-            for i in np.flatnonzero(~self._over).tolist():
-                given = actions[i], values[i], noise[i], seen[i]
-                rewards[i], changes[i] = self._episodes[i].rewards(*given)
+        if not self._inside and self._interface.corruption is None:
+            return rewards, {}
+        changes = np.zeros(values.shape)
+        seen = [None] * self.num_envs if observed is None else observed
+        for i in np.flatnonzero(~self._over).tolist():
+            given = actions[i], values[i], noise[i], seen[i]
+            rewards[i], changes[i] = self._episodes[i].rewards(*given)
         return rewards, {} if self._interface.corruption is None else {"corruption": changes}
 
     def _timed(self, regret: Array) -> Array:
@@ -294,7 +296,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         """Which episodes are over."""
         ended = self._round >= self._last
         if self._clock is not None:
-            ended |= [e.over(t) for e, t in zip(self._episodes, self._round.tolist(), strict=True)]
+            ended |= [episode.over() for episode in self._episodes]
         return ended
 
     def _advance(self, actions: Points) -> None:

@@ -144,12 +144,13 @@ class Path:
         Cost: at most one draw of the sampler for the Markov and change-point drifts.
         """
         t = self.round
+        after = t + dt
         if dt == 1.0 and isinstance(t, int):
             memory = self.drift.step(self._memory, self._fresh, t, self._chances)
+            after = t + 1
         else:
             memory = self.drift.elapse(self._memory, self._fresh, t, dt, self._chances)
-        after = t + dt
-        after = int(after) if after == int(after) else after
+            after = int(after) if after == int(after) else after
         self.values = self._read(memory, after)
         self._memory, self.round = memory, after
         return self.values

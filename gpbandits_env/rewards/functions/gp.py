@@ -68,7 +68,7 @@ class GPOnArms(_GPDraws):
 
         Weighted sums of vectors give weighted sums of functions.
         """
-        return ArmFunction(reduce(np.add, vectors))
+        return ArmFunction(vectors[0] if len(vectors) == 1 else reduce(np.add, vectors))
 
     def apart(self) -> "tuple[Draws, Sequence[Draws]]":
         """These draws, and those of each term of the kernel, which is a sum."""
