@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array
 from gpbandits_env.gp.descent import descend
 from gpbandits_env.gp.learning.likelihood import Likelihood, PointLikelihood
-from gpbandits_env.gp.learning.priors import MOST_EPSILON, REACH, LogNormal
+from gpbandits_env.gp.learning.priors import FLAT, MOST_EPSILON, REACH, LogNormal
 from gpbandits_env.gp.temporal import TemporalKernel
 
 # Starts from slow to fast drift: the likelihood in epsilon may have a maximum at either end.
@@ -89,6 +89,11 @@ class Climbs:
         return np.array([p.word == "epsilon" for p in self.parameters])
 
     @cached_property
+    def _informed(self) -> bool:
+        """Whether there are priors, and not only bounds."""
+        return any(p.prior and p.prior.sd < 0.01 * FLAT for p in self.parameters)
+
+    @cached_property
     def _units(self) -> Array:
         return np.array([p.unit for p in self.parameters])
 
@@ -102,7 +107,7 @@ class Climbs:
             u, value, count = self._climb(given, SHORT)
             return Climbed(self._theta(u), self._at(u), (value,), count)
         firsts = [given]
-        if any(p.prior for p in self.parameters):
+        if self._informed:
             firsts += [self._centre(factors, given) for factors in STARTS[: starts - 1]]
             for first in (given, self._centre({"noise_var": 10.0}, given)):
                 firsts += self._multiples(first)
@@ -164,7 +169,7 @@ class Climbs:
             return (-value, -slope[free]) if np.isfinite(value) else (1e25, 0.0 * moved)
 
         # Under a prior, the maximum need not be accurate to the last digit.
-        options = {"maxfun": most, "ftol": 1e-8, "gtol": 1e-4} if groups else {}
+        options = {"maxfun": most, "ftol": 1e-8, "gtol": 1e-4} if self._informed else {}
         end = descend(objective, np.clip(first[free], *limits.T), limits.T, **options)
         u[free] = end.x
         return u, -float(end.fun), int(end.nfev)

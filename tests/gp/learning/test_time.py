@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.gp.kernels import ConstantKernel, Empirical, SquaredExponential, Sum
+from gpbandits_env.gp.kernels import ConstantKernel, Empirical, Matern32, SquaredExponential, Sum
 from gpbandits_env.gp.learning import (
     HyperPriors,
     InputScaling,
@@ -268,6 +268,20 @@ def test_a_term_in_time_may_be_a_sum_in_space():
     assert value == pytest.approx(flat[0])
     for name, other in (("1.terms.0.lengthscale", "1.lengthscale"), ("0.variance", "0.variance")):
         assert slopes[f"terms.{name}"] == pytest.approx(flat[1][f"terms.{other}"])
+
+
+def test_without_priors_one_search_ends_at_the_maximum():
+    rng, n = np.random.default_rng(2), 40
+    x, times = rng.uniform(size=(n, 3)), np.arange(float(n))
+    season = QuasiPeriodicTime(6.5, epsilon=0.05)
+    gram = Matern32((0.3, 0.6, 3.0), 2.0)(x) * season(times, times)
+    y = np.linalg.cholesky(gram + 0.01 * np.eye(n)) @ rng.normal(size=n)
+    start = Model(Matern32((2.0, 2.0, 2.0), 0.3), 0.5, temporal=QuasiPeriodicTime(6.0, epsilon=0.2))
+    data = Observations(x, y, times)
+    found = fit(start, data, learn=["kernel", "noise_var", "temporal", "mean"])
+    assert len(found.starts) == 1
+    slopes = log_marginal_likelihood(found.model, data)[1]
+    assert max(map(abs, slopes.values())) < 0.05
 
 
 def test_learning_needs_a_kernel_to_start_from():
