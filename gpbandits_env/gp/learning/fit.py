@@ -297,7 +297,7 @@ class _ObservationFit:
         parameters = []
         for name in names:
             value = kernel.parameters()[name]
-            word, unit, prior = priors.of(name, value) if priors else (name, value, None)
+            word, unit, prior = priors.of(kernel, name, value) if priors else (name, value, None)
             parameters.append(LearnedParameter(word, value, True, prior, unit))
         covariances = KernelCovariances(kernel, self._data.points, names)
         found = self._best(covariances, parameters, self._noise, starts)

@@ -5,11 +5,13 @@ so a change of variables does not move the mode.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.gp.kernels import Kernel, OnCoordinates
 from gpbandits_env.gp.learning.scaling import InputScaling
 from gpbandits_env.gp.temporal import TemporalKernel
 
@@ -138,22 +140,32 @@ class HyperPriors:
             inputs, LogNormal(0.2 * root, FLAT, 2e-3 * root, 500 * root), spread=spread
         )
 
-    def of(self, name: str, value: float) -> tuple[str, float, LogNormal]:
+    def of(self, kernel: Kernel, name: str, value: float) -> tuple[str, float, LogNormal]:
         """The type of a kernel parameter, by the last word of its name; its unit; its prior.
 
-        Lengthscales are measured in units of the cube (a single one in the mean unit).
+        Lengthscales are measured in units of the cube (a single one in the mean unit of the
+        coordinates that it is for).
         The prior of any other parameter is its value within a factor 2.7, bounded by a factor 1000.
         """
         *_, word = (part for part in name.split(".") if not part.isdigit())
         if word == "lengthscale":
             j = name.rpartition(".")[2]
-            side = (
-                self.inputs.unit[int(j)] if j.isdigit() else np.exp(np.log(self.inputs.unit).mean())
-            )
+            sides = _sides(kernel, name, self.inputs.unit)
+            side = sides[int(j)] if j.isdigit() else np.exp(np.log(sides).mean())
             return word, float(side), self.lengthscale
         if word == "variance":
             return word, 1.0, self.variance
         return word, value, LogNormal(1.0, 1.0, 1e-3, 1e3)
+
+
+def _sides(kernel: Kernel, name: str, sides: Array) -> Array:
+    """The sides of the coordinates that the part of a kernel with this parameter is for."""
+    part: Any = kernel
+    for word in name.split(".")[:-1]:
+        if isinstance(part, OnCoordinates):
+            sides = sides[list(part.coordinates)]
+        part = part[int(word)] if word.isdigit() else getattr(part, word)
+    return sides
 
 
 def _of_root(inputs: InputScaling, log_mode: float, most: float) -> LogNormal:

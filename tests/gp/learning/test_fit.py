@@ -14,6 +14,7 @@ from gpbandits_env.gp.kernels import (
     Linear,
     Matern,
     Matern52,
+    OnCoordinates,
     SquaredExponential,
     Stationary,
     Sum,
@@ -493,3 +494,17 @@ def test_lengthscales_are_expected_in_proportion_to_the_root_of_the_dimension(di
     prior = HyperPriors.default(cube(dim)).lengthscale
     assert prior.median == pytest.approx(0.41 * np.sqrt(dim), rel=1e-2)
     assert (prior.low, prior.high) == pytest.approx((0.02 * dim**0.5, 20 * dim**0.5))
+
+
+@pytest.mark.parametrize("own", [0.7, (0.7, 0.7)])
+def test_the_scale_of_a_term_on_some_coordinates_is_that_of_these(own):
+    rng = np.random.default_rng(11)
+    x, y, found = rng.uniform(size=(15, 3)), rng.normal(size=15), []
+    for sides in (np.ones(3), np.array([4.0, 32.0, 32.0])):
+        ell = tuple((32.0 if sides[1] > 1.0 else 1.0) * np.atleast_1d(own))
+        term = SquaredExponential(ell if isinstance(own, tuple) else ell[0])
+        kernel = Sum((OnCoordinates((1, 2), term), SquaredExponential(tuple(0.5 * sides))))
+        priors = HyperPriors.default(InputScaling(np.zeros(3), sides))
+        data = Observations(x * sides, y)
+        found.append(fit(Model(kernel, 0.1), data, priors=priors).log_likelihood)
+    assert found[0] == pytest.approx(found[1], abs=1e-4)
