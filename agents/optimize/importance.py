@@ -21,7 +21,8 @@ def importance(space: Space, mean: Callable[[Array], Array], total: bool) -> dic
     """The Sobol index of each dimension for a function of unit points; see `Campaign`.
 
     The indices are exact if the space has at most 4096 combinations. Otherwise they are estimated
-    from ``2**POWER (d + 2)`` points of a Sobol sequence, with an error of about 0.01.
+    from ``2**POWER (d + 2)`` points of a Sobol sequence, with an error of about 0.01, and of up to
+    0.1 where a few points hold most of the variance.
     """
     estimate = _of_combinations if space.domain.finite else _of_samples
     return dict(zip(space.dimensions, estimate(space, mean, total), strict=True))
