@@ -4,6 +4,7 @@ They are computed when a study starts and kept in its results file, so that plot
 only. All of them assume finitely many arms, and all but those of ren2024 one action per round.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -67,6 +68,11 @@ def _variance(problem: Problem, arms: Arms) -> float:
     return float(problem.kernel.diagonal(arms.coordinates).max())
 
 
+def _side(arms: Arms) -> float:
+    """The longest side r of the domain; 1 for a single arm."""
+    return float(np.ptp(arms.coordinates, axis=0).max()) or 1.0
+
+
 def _rounds(horizon: int) -> IntArray:
     return np.arange(1, horizon + 1)
 
@@ -116,11 +122,12 @@ class Theorem43(Bound):
     legend = "Theorem 4.3, greedy gain, delta = {0.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
-        rounds, gain = _rounds(horizon), self._gain(problem, horizon)
-        beta = time_varying.beta_time_varying(
-            rounds, problem.domain.dim, self.delta, self.a, self.b
+        (arms, _), rounds, gain = _drifting(problem), _rounds(horizon), self._gain(problem, horizon)
+        tails = (self.delta, self.a, self.b)
+        beta = time_varying.beta_time_varying(rounds, arms.dim, *tails, _side(arms))
+        bound = time_varying.regret_bound_time_varying(
+            rounds, beta, gain, problem.noise_var, _variance(problem, arms)
         )
-        bound = time_varying.regret_bound_time_varying(rounds, beta, gain, problem.noise_var)
         return bound / rounds
 
     def _gain(self, problem: Problem, horizon: int) -> Array:
@@ -151,10 +158,10 @@ class Theorem43Blocks(Theorem43):
         (arms, epsilon), noise_var = _drifting(problem), problem.noise_var
         longest = min(LONGEST_BLOCK, horizon)
         gains = theory.information_gain_bound(arms, problem.kernel, noise_var, longest)
-        rounds, printed = _rounds(horizon), self.as_printed
+        rounds, printed, variance = _rounds(horizon), self.as_printed, _variance(problem, arms)
         forms = [
             time_varying.time_varying_gain_bound(
-                rounds, block, float(gain), noise_var, epsilon, as_printed=printed
+                rounds, block, float(gain), noise_var, epsilon, variance, as_printed=printed
             )
             for block, gain in enumerate(gains, start=1)
         ]
@@ -186,10 +193,10 @@ class Theorem42(Bound):
         block = paper_block_length(problem.replaced(horizon=horizon))
         gain = theory.information_gain_bound(arms, problem.kernel, noise_var, block)[-1]
         rounds = _rounds(horizon)
-        beta = time_varying.beta_resetting(rounds, arms.dim, self.delta, self.a, self.b)
-        tails = (self.delta, self.a0, self.b0)
+        slopes, tails = (self.delta, self.a, self.b), (self.delta, self.a0, self.b0)
+        beta = time_varying.beta_resetting(rounds, arms.dim, *slopes, _side(arms))
         bound = time_varying.regret_bound_resetting(
-            rounds, beta, block, float(gain), noise_var, epsilon, *tails
+            rounds, beta, block, float(gain), noise_var, epsilon, *tails, _variance(problem, arms)
         )
         return bound / rounds
 
@@ -205,7 +212,7 @@ def _compressed(problem: Problem, horizon: int, epsilon: float) -> tuple[Array, 
     arms = _arms(problem, "the bounds of bedi2022 are")
     gain = theory.information_gain_bound(arms, problem.kernel, problem.noise_var, horizon)
     order = np.minimum(_rounds(horizon), theory.model_order_bound_by_gain(gain, epsilon))
-    return order.astype(np.float64), gain[order - 1]
+    return order.astype(np.float64), np.append(0.0, gain)[order]
 
 
 @BOUNDS.register("bedi3.2")
@@ -261,7 +268,7 @@ class ModelOrderBound(Bound):
 class BatchTheorem1(Bound):
     """The bound on TS-RSR's expected regret per action, with the greedy bound on gamma.
 
-    rho_m is bounded by sqrt(1 + m / s^2), as for a start without initial observations.
+    rho_m is bounded by sqrt(1 + m v / s^2), as for a start without initial observations.
 
     Source: ren2024, Theorem 1 with the constants of Section 5.5.
     """
@@ -275,6 +282,7 @@ class BatchTheorem1(Bound):
             raise InvalidInput("the bound of ren2024 is about batches among finitely many arms")
         arms, m, noise = problem.domain, problem.batch_size, problem.noise_var
         gain = theory.information_gain_bound(arms, problem.kernel, noise, m * horizon)
-        rho = np.sqrt(1.0 + m / noise)
-        total = theory.regret_bound_ts_rsr(gain, m, arms.size, noise, float(rho))
+        variance = _variance(problem, arms)
+        rho = math.sqrt(1.0 + m * variance / noise)
+        total = theory.regret_bound_ts_rsr(gain, m, arms.size, noise, rho, variance)
         return theory.simple_regret_order(total, m)

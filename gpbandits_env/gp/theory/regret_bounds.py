@@ -187,15 +187,20 @@ def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float 
 
 
 def regret_bound_ts_rsr(
-    gain: ArrayLike, batch_size: int, arms: int, noise_var: float, rho: float
+    gain: ArrayLike,
+    batch_size: int,
+    arms: int,
+    noise_var: float,
+    rho: float,
+    variance: float = 1.0,
 ) -> Array:
     r"""Theorem 1 with its constants: a bound on the expected cumulative regret of TS-RSR.
 
     .. math:: 2 \sqrt{2 \log(4 |X| (m T)^3)} \, \rho_m \sqrt{T m s^2 C_1 \gamma_{Tm}}
-        + \sqrt{24 \log|X| \, T m}, \quad C_1 = \frac{2}{s^2 \log(1 + 1/s^2)}
+        + \sqrt{24 v \log|X| \, T m}, \quad C_1 = \frac{2 v}{s^2 \log(1 + v/s^2)}
 
-    It holds for k(x, x) <= 1. An observation adds at most 1 / s^2 to the precision, so that rho_m
-    is at most sqrt(1 + m / s^2), if no initial observations bound it further (see `rho_bound`).
+    The paper has v = 1. An observation adds at most 1 / s^2 to the precision, so that rho_m is at
+    most sqrt(1 + m v / s^2), if no initial observations bound it further (see `rho_bound`).
 
     ERRATUM: the last term is sqrt(24 log|X|), without T m, by the paper's own Lemma 9 (printed:
     with T m, which holds too).
@@ -209,9 +214,9 @@ def regret_bound_ts_rsr(
     readings, gains = _in_rounds(gain, batch_size, rho)
     size = np.log(whole(arms, "arms", 2))
     width = 2.0 * np.sqrt(2.0 * (math.log(4.0) + size + 3.0 * np.log(readings)))
-    # regret_constant is 8 / log(1 + 1 / s^2), which is 4 s^2 C1.
-    spread = np.sqrt(readings * regret_constant(noise_var) / 4.0 * gains)
-    return np.asarray(width * rho * spread + np.sqrt(24.0 * size * readings))
+    # regret_constant is 8 v / log(1 + v / s^2), which is 4 s^2 C1.
+    spread = np.sqrt(readings * regret_constant(noise_var, variance) / 4.0 * gains)
+    return np.asarray(width * rho * spread + np.sqrt(24.0 * variance * size * readings))
 
 
 def regret_order_initialised(

@@ -117,13 +117,14 @@ def time_varying_gain_bound(
     block_gain: float,
     noise_var: float,
     epsilon: float,
+    variance: float = 1.0,
     *,
     as_printed: bool = False,
 ) -> Array:
     r"""A bound on gamma~_T from the static gain of a block, for any block length.
 
     .. math:: \tilde\gamma_T \le (T/N + 1)
-        \left(\gamma_N + \tfrac N2 \log(1 + N^2 \epsilon / s^2)\right)
+        \left(\gamma_N + \tfrac N2 \log(1 + N^2 \epsilon v / s^2)\right)
 
     ERRATUM: eq. (21) is printed as (T/N + 1)(gamma_N + N^3 epsilon), because step (56) of the proof
     drops a factor. With one arm, s^2 = 1e-4, epsilon = .01, T = 50 and N = 6, it claims 71.5, but
@@ -133,7 +134,7 @@ def time_varying_gain_bound(
     """
     blocks = nonnegative(horizon, "horizon") / whole(block, "block") + 1.0
     gain, eps = positive(block_gain, "block_gain", zero=True), share(epsilon, "epsilon")
-    ratio = block**2 * eps / positive(noise_var, "noise_var")
+    ratio = block**2 * eps * positive(variance, "variance") / positive(noise_var, "noise_var")
     return blocks * (gain + (block**3 * eps if as_printed else 0.5 * block * math.log1p(ratio)))
 
 
@@ -158,26 +159,30 @@ def regret_bound_resetting(
     delta: float,
     a0: float = 1.0,
     b0: float = 1.0,
+    variance: float = 1.0,
     *,
     as_printed: bool = False,
 ) -> Array:
     """The bound of R-GP-UCB: R_T <= sqrt(C1 T beta_T (T/N + 1) gamma_N) + 2 + T psi_T(N, epsilon).
 
-    beta_T comes from `beta_resetting`.
+    beta_T comes from `beta_resetting`. For v != 1, psi_T is that of f / sqrt(v), times sqrt(v).
 
-    ERRATUM: by eq. (72) of the proof psi_T is twice what eq. (18) prints. Twice is the default.
+    ERRATUM: by eq. (72) of the proof psi_T is twice what eq. (18) prints. Twice is the default. The
+    proof has noise of variance 1 in eq. (65): the 2 in 2 + b0 stands for 2 max(1, s).
 
     Source: bogunovic2016, Theorem 4.2, eqs. (17)-(18) and (72).
     """
     t, betas = rounds(horizon), nonnegative(beta, "beta")
     gain, per_block = positive(block_gain, "block_gain", zero=True), t / whole(block, "block") + 1.0
-    learned = np.sqrt(regret_constant(noise_var) * t * betas * per_block * gain)
+    learned = np.sqrt(regret_constant(noise_var, variance) * t * betas * per_block * gain)
     stale = block**3 * share(epsilon, "epsilon")
     factor = 2.0 * (1.0 + positive(a0, "a0", zero=True)) * np.pi**2
     tail = np.sqrt(np.log(factor * t**2 / (3.0 * probability(delta))))
-    precision = 1.0 / noise_var
-    psi = np.sqrt(betas * (3.0 * precision + precision**2) * stale)
-    psi = psi + (precision + precision**2) * stale * (2.0 + positive(b0, "b0", zero=True)) * tail
+    precision = variance / noise_var
+    scale = math.sqrt(variance if as_printed else max(variance, noise_var))
+    largest = 2.0 * scale + positive(b0, "b0", zero=True)
+    psi = np.sqrt(variance * betas * (3.0 * precision + precision**2) * stale)
+    psi = psi + (precision + precision**2) * stale * largest * tail
     return learned + 2.0 + t * psi * (1.0 if as_printed else 2.0)
 
 

@@ -72,6 +72,8 @@ def test_the_erratum_of_eq_21():
     printed = tv.time_varying_gain_bound(50, 6, static, 1e-4, 0.01, as_printed=True)
     assert printed == pytest.approx(71.5, abs=0.05)
     assert printed < true < tv.time_varying_gain_bound(50, 6, static, 1e-4, 0.01)
+    # A function of variance 1e4 with noise of variance 1.
+    assert true < tv.time_varying_gain_bound(50, 6, static, 1.0, 0.01, 1e4)
 
 
 def test_tail_constants_bound_the_tail_of_a_gaussian_field():
@@ -98,6 +100,15 @@ def test_regret_bounds_are_eqs_17_18_and_20():
         expected = np.sqrt(c1 * T * beta * (T / N + 1) * g) + 2 + times * T * psi
         found = tv.regret_bound_resetting(T, beta, N, g, s2, eps, delta, a0, b0, as_printed=printed)
         np.testing.assert_allclose(found, expected)
+
+
+def test_the_noise_in_rewards_counts_in_the_bound_of_resetting():
+    """In eq. (65), |y_t| <= |f_t| + |z_t|, and z_t has the standard deviation s = 10."""
+    s2, T, delta, a0, b0 = 100.0, 20, 0.1, 1.2, 0.7
+    found = [tv.regret_bound_resetting(T, 0.0, 4, 1.0, s2, e, delta, a0, b0) for e in (0.0, 0.02)]
+    tail = np.sqrt(np.log(2 * (1 + a0) * np.pi**2 * T**2 / (3 * delta)))
+    psi = (1 / s2 + s2**-2) * 4**3 * 0.02 * (2 * 10.0 + b0) * tail
+    assert found[1] - found[0] == pytest.approx(2 * T * psi)
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,9 @@ def test_bound_3_2_is_its_formula():
     want = np.sqrt(c1 * rounds * beta * gain[order.astype(int) - 1])
     want += rounds * np.sqrt(2 * epsilon * c1 * beta)
     np.testing.assert_allclose(Theorem32(epsilon).curve(at, 300), want / rounds)
+    # Nothing is informative at ten nats, and nothing is learned.
+    want = np.sqrt(2 * 10.0 * c1 * beta)
+    np.testing.assert_allclose(Theorem32(10.0).curve(at, 300), want)
 
 
 def test_bounds_are_about_single_actions_on_arms():

@@ -139,6 +139,19 @@ def test_theorem_43_is_its_formula():
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
+def test_bounds_follow_the_units_of_the_function_and_of_the_domain(bound):
+    at, t, c = problem(), np.arange(1, 81), 3.0
+    want = bound.curve(at, 80)
+    wider = replace(at, domain=Arms(c * at.domain.coordinates), kernel=SquaredExponential(0.2 * c))
+    assert replace(bound, b=bound.b / c).curve(wider, 80) == pytest.approx(want)
+    # With the same cells, 2 is the error of the grid in every unit.
+    larger = replace(at, kernel=SquaredExponential(0.2, c**2), noise_var=0.01 * c**2)
+    tails = {"b0": c * bound.b0} if isinstance(bound, Theorem42) else {}
+    found = replace(bound, **tails).curve(larger, 80)
+    assert found * t - 2.0 == pytest.approx(c * (want * t - 2.0))
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
 def test_bounds_need_a_drift(bound):
     with pytest.raises(InvalidInput, match="drifts with a known epsilon"):
         bound.curve(problem(epsilon=None), 10)

@@ -140,6 +140,8 @@ def test_the_bound_on_batches_is_that_of_the_theory_per_action():
     total = theory.regret_bound_ts_rsr(gain, m, 30, 0.01, np.sqrt(1.0 + m / 0.01))
     per_action = m * np.arange(1, rounds + 1)
     assert BatchTheorem1().curve(problem, rounds) == pytest.approx(total / per_action)
+    larger = Problem(arms, SquaredExponential(0.2, 9.0), 0.09, m)  # the function times 3
+    assert BatchTheorem1().curve(larger, rounds) == pytest.approx(3.0 * total / per_action)
     box = Problem(Box([0.0], [1.0]), SquaredExponential(0.2), 0.01, m)
     with pytest.raises(InvalidInput, match="finitely many arms"):
         BatchTheorem1().curve(box, rounds)
