@@ -9,8 +9,8 @@ import numpy as np
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.registry import make
-from gpbandits_env.arrays import Array, Points
+from gpbandits_env.agents.registry import agent_class, make
+from gpbandits_env.arrays import Array, Points, all_of
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
 from gpbandits_env.gp.kernels import SquaredExponential
@@ -46,11 +46,12 @@ def check_agent(
         InvalidInput: a problem has contexts, or the agent supports none of the problems; the
             message says why.
     """
+    cls = agent_class(agent)
     given = [problems] if isinstance(problems, Problem) else problems
-    tried = usual_problems() if given is None else list(given)
+    tried = usual_problems() if given is None else all_of(Problem, given, "problems", "problems")
     if any(problem.contexts is not None for problem in tried):
         raise InvalidInput("check_agent tries problems without contexts: leave out contexts")
-    named = repr(agent) if isinstance(agent, str) else agent.__name__
+    named = repr(agent) if isinstance(agent, str) else cls.__name__
     refused: list[GPBanditsError] = []
     broken: list[LawBroken] = []
     kept: list[Problem] = []

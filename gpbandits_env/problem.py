@@ -62,8 +62,8 @@ class Problem(Displayed):
     history: Array | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name, given in (("domain", self.domain), ("contexts", self.contexts or self.domain)):
-            if not isinstance(given, Domain):
+        for name, given in (("domain", self.domain), ("contexts", self.contexts)):
+            if not isinstance(given, Domain) and not (given is None and name == "contexts"):
                 raise InvalidInput(f"{name} must be Arms or a Box, got {shown(given)}")
         self._check_model()
         whole(self.batch_size, "batch_size")

@@ -41,6 +41,7 @@ def test_prior_mean_is_a_number_or_a_read_only_copy():
         {"prior_mean": [0.0, 1.0]},
         {"prior_mean": [[0.0, 1.0, 2.0, 3.0]]},
         {"prior_mean": float("inf")},
+        {"contexts": np.zeros(2)},
     ],
 )
 def test_numbers_out_of_range_are_refused(wrong):

@@ -14,8 +14,10 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import DRIFTING, LEARNED, THEOREM_OVER_5, Beta
+from gpbandits_env.agents.data.keep import drift_of
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
+from gpbandits_env.gp.learning import learning_for
 from gpbandits_env.problem import Problem
 
 
@@ -40,8 +42,9 @@ class GPUCB(GPAgent):
         self, problem: Problem, rng: Generator, *, beta: Beta | None = None, **settings: Any
     ) -> None:
         if beta is None:
-            learned = not problem.domain.finite and settings.get("learn") not in (None, False)
-            beta = LEARNED if learned else THEOREM_OVER_5
-            if settings.get("epsilon") or settings.get("temporal") is not None:
+            learning = learning_for(settings.get("learn"), False)
+            beta = THEOREM_OVER_5 if problem.domain.finite or learning is None else LEARNED
+            epsilon, temporal = drift_of(settings.get("epsilon"), settings.get("temporal"))
+            if epsilon or temporal is not None:
                 beta = DRIFTING
         super().__init__(problem, rng, beta=beta, **settings)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.embeddings.action_map import action_map_for
-from gpbandits_env.arrays import Array, Points, State, finite_array, positive, whole
+from gpbandits_env.arrays import MOST, Array, Points, State, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
@@ -61,7 +61,7 @@ class RExp3(Agent):
         effort = arms * math.log(max(arms, 2))  # K log K
         if reset_every is None:
             rounds = (problem.horizon or USUAL_HORIZON) / positive(variation, "variation")
-            reset_every = math.ceil(effort ** (1.0 / 3.0) * rounds ** (2.0 / 3.0))
+            reset_every = math.ceil(min(effort ** (1.0 / 3.0) * rounds ** (2.0 / 3.0), MOST))
         self.reset_every = whole(reset_every, "reset_every")
         self.exploration = min(1.0, math.sqrt(effort / ((math.e - 1.0) * self.reset_every)))
         self.low, self.high = _limits(problem, points, low, high)

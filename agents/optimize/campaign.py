@@ -314,6 +314,8 @@ class Campaign(Displayed):
 
     def feasible(self, record: Record) -> bool:
         """Whether an evaluation has a value and its measured constraints hold."""
+        if not isinstance(record, Record):
+            raise InvalidInput(f"feasible takes one of the records, got {shown(record)}")
         return self._log.feasible(record)
 
     @property

@@ -180,7 +180,7 @@ class Choice(Dimension):
 
     Args:
         options: at least two different values; to be saved in a file they must fit JSON. Numbers
-            and strings of NumPy become those of Python.
+            and strings of NumPy become those of Python, and its arrays lists.
     Raises:
         InvalidInput: there are fewer than two options, or one occurs twice.
     """
@@ -232,7 +232,7 @@ Categorical = Choice  # the name in scikit-optimize
 
 
 def _own(option: object) -> object:
-    """An option, in the type of Python that a file gives back if it is a scalar of NumPy."""
-    if isinstance(option, np.generic) and option.dtype.kind in "biufU":
-        return option.item()
+    """An option, in the type of Python that a file gives back if it is of NumPy."""
+    if isinstance(option, (np.generic, np.ndarray)) and option.dtype.kind in "biufU":
+        return option.tolist()
     return option

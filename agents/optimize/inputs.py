@@ -127,7 +127,8 @@ def rows(given: object, name: str) -> tuple[Any, ...]:
 
 def is_value(item: ArrayLike) -> bool:
     """Whether an item is one value, and not a point of several values."""
-    return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
+    several = isinstance(item, (Mapping, list, tuple))
+    return not several and (isinstance(item, str) or np.ndim(item) == 0)
 
 
 def one_each(given: object, name: str, n: int) -> list[Any]:

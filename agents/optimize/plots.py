@@ -111,7 +111,9 @@ def pairs(found: Plotted, names: Sequence[str] | None = None, at: object = None)
 
 
 def _campaign(found: Plotted) -> Campaign:
-    campaign = found if isinstance(found, Campaign) else found.campaign
+    campaign = getattr(found, "campaign", found)
+    if not isinstance(campaign, Campaign):
+        raise InvalidInput(f"a plot is of a result or a campaign, got {shown(found)}")
     if all(record.value is None for record in campaign.records):
         raise InvalidInput("there is nothing to plot yet: no evaluation has a value")
     return campaign

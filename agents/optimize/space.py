@@ -159,7 +159,7 @@ class Space(Displayed):
         """
         points = by_label([] if points is None else points, self.dimensions)
         given: Any = [points] if isinstance(points, Mapping) else rows(points, "points")
-        if given and all(map(is_value, given)):  # one point, or several if there is one dimension
+        if any(map(is_value, given)):  # one point, or several if there is one dimension
             given = [[value] for value in given] if len(self.dimensions) == 1 else [given]
         checked = []
         for i, point in enumerate(given):

@@ -63,6 +63,12 @@ def test_a_class_that_is_no_agent_or_takes_no_such_setting_breaks_no_law():
         check_agent(HasNoAsk)
     with pytest.raises(UnknownName, match="did you mean 'explore'"):
         check_agent(Greedy, explor=0.9)
+    for wrong in (None, Greedy.__init__, Problem):
+        with pytest.raises((UnknownName, InvalidInput), match=r"no agent|not an agent"):
+            check_agent(wrong)
+    for wrong in ([], [None], np.ones(2), object()):
+        with pytest.raises(InvalidInput, match="problems must be a list"):
+            check_agent(Greedy, wrong)
 
 
 def test_problems_with_contexts_break_no_law():

@@ -1,11 +1,13 @@
 """The settings of every registered agent."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.registry import OVERRIDES, agent_class
-from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import Matern52
 
 
@@ -29,6 +31,14 @@ def test_a_misspelt_name_is_answered_with_the_nearest(laws, name):
     with pytest.raises(UnknownName, match=f"did you mean.*'{name}'"):
         agents.make(name + "x", laws.problem_on("arms"))
     assert agent_class(name).__doc__
+
+
+def test_a_setting_without_a_truth_value_is_an_error_of_this_library(laws, name):
+    problem = laws.problem_on("box" if name in laws.box_only else "arms")
+    for setting in [*agents.settings_of(name), *OVERRIDES]:
+        for wrong in (np.array([1.0, 2.0]), np.zeros((3, 0)), 5e-324):
+            with suppress(GPBanditsError):  # some settings are arrays
+                agents.make(name, problem, **{setting: wrong})
 
 
 def test_overrides_replace_what_the_problem_says(laws, name):

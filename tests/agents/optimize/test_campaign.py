@@ -83,6 +83,9 @@ def test_bad_tells_change_nothing(begun):
     for id_, value in [*wrong, (suggestion.id, [1.0]), (True, 0.5)]:
         with pytest.raises(InvalidInput):
             campaign.tell(id_, value)
+    for no_record in (None, suggestion, 0, {"id": 0}):
+        with pytest.raises(InvalidInput, match="one of the records"):
+            campaign.feasible(no_record)
     with pytest.raises(InvalidInput, match="before"):
         campaign.tell(suggestion.id, 0.5, time=-1.0)
     with pytest.raises(UnknownName):
@@ -451,6 +454,17 @@ def test_a_point_may_be_a_list_in_the_order_of_the_dimensions():
     for wrong in ([0.25], [0.25, 3.5], "xn", 0.25):
         with pytest.raises(InvalidInput):
             campaign.observe(wrong, 1.0)
+
+
+def test_an_option_may_be_a_tuple_also_in_a_list_of_values():
+    layers = Choice(((64,), (64, 32), (64, 32, 16)))
+    given = [[0.5, (64, 32)], [0.25, (64,)]]
+    found = agents.minimize(
+        lambda x: x[0] + len(x[1]), [(0.0, 1.0), layers], n_calls=4, seed=0, x0=given
+    )
+    assert found.x_iters[:2] == given
+    mean = found.predict(found.x_iters)[0][1]
+    assert found.predict(given[1])[0] == pytest.approx(mean)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-165])

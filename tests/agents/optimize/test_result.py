@@ -163,6 +163,9 @@ def test_plots_refuse_what_they_cannot_show(found):
     infeasible.observe({"x0": 0.5}, 1.0, constraints=[9.0])
     with pytest.raises(InvalidInput, match="satisfies the constraints"):
         plots.slices(infeasible)
+    for no_result in (None, {}, np.zeros(3)):
+        with pytest.raises(InvalidInput, match="a result or a campaign"):
+            plots.convergence(no_result)
     assert len(plots.slices(infeasible, at=[0.5]).axes) == 1
     with pytest.raises(InvalidInput, match="at least two"):
         plots.pairs(found, ["rate"])

@@ -89,6 +89,7 @@ def test_a_dimension_of_one_value_is_refused():
         ((0.5, 1.5), np.float64(1.5), 1.5),
         (np.array(["u", "v"]), np.str_("v"), "v"),
         (np.array([True, False]), False, False),
+        (np.array([[1, 2], [1, 3]]), np.array([1, 3]), [1, 3]),
     ],
     ids=repr,
 )
