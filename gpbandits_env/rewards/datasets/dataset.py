@@ -25,9 +25,8 @@ class Dataset:
         how_to_get: a sentence for users who do not have it.
         load: a function of this declaration that reads it, with options as keyword arguments; None
             if the data are not sensor readings.
-        url: the public address, if there is one.
-        checksum: "algorithm:digest" of the file at that address.
-        several: a function that downloads several files into a folder, if one is not enough.
+        download: a function that downloads its files into a folder and returns the first; None if
+            they have no public address.
     """
 
     name: str
@@ -36,9 +35,7 @@ class Dataset:
     subfolder: str
     how_to_get: str
     load: Callable[..., Readings] | None = None
-    url: str | None = None
-    checksum: str | None = None
-    several: Callable[[Path], Path] | None = None
+    download: Callable[[Path], Path] | None = None
 
     def find(self) -> Path | None:
         """The first of its files that exists, or None."""

@@ -152,6 +152,5 @@ GISETTE = Dataset(
     f"It is in {URL}; get it with gpbandits_env.rewards.datasets.download('gisette'). "
     "Features made by the same recipe from digits that come with pip install "
     "'gpbandits-env[digits]' need no download.",
-    url=URL,
-    several=download_gisette,
+    download=download_gisette,
 )

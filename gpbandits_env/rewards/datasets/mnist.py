@@ -119,6 +119,5 @@ MNIST = Dataset(
     "mnist",
     "Get it with gpbandits_env.rewards.datasets.download('mnist') (12 MB). 5,000 of the digits "
     "come with pip install 'gpbandits-env[digits]'.",
-    url=ADDRESSES[0],
-    several=download_mnist,
+    download=download_mnist,
 )

@@ -1,14 +1,14 @@
-"""Highway speeds by loop detectors: METR-LA (a week, or four months), PEMS-BAY, and the I-880.
+"""Highway speeds by loop detectors: METR-LA (a week, or four months), and the I-880.
 
 srinivas2010 and bogunovic2016 used 357 sensors on the I-880 South on working days of one month, 6
 to 11 AM. These data came from the PeMS of the California Department of Transportation and are not
-public: METR-LA and PEMS-BAY replace them, and users who have them must provide them in the layout
-of `I880`.
+public: METR-LA replaces them, and users who have them must provide them in the layout of `I880`.
 
-Source of METR-LA and PEMS-BAY: Jagadish et al. (2014); Li et al. (2018), DCRNN;
+Source of METR-LA: Jagadish et al. (2014); Li et al. (2018), DCRNN;
 https://zenodo.org/records/5724362, CC BY 4.0.
 """
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.rewards.datasets.dataset import Dataset
+from gpbandits_env.rewards.datasets.dataset import Dataset, fetch
 from gpbandits_env.rewards.datasets.tables import Readings, interpolated, read_table
 
-ZENODO = "https://zenodo.org/records/5724362/files/"
+ZENODO = "https://zenodo.org/records/5724362/files/METR-LA.csv"
 MAP = "graph_sensor_locations.csv"
 START = np.datetime64("2012-03-01T00:00", "m")
 KILOMETERS_PER_DEGREE = 111.195  # of latitude, on a sphere of radius 6371 km
@@ -47,7 +47,7 @@ def load_week(dataset: Dataset, mornings: bool = False, working_days: bool = Fal
 
 
 def load_dated(dataset: Dataset, mornings: bool = False, working_days: bool = False) -> Readings:
-    """All of METR-LA or PEMS-BAY; readings of 0, which mean "none", are interpolated in time.
+    """All of METR-LA; readings of 0, which mean "none", are interpolated in time.
 
     Arguments and errors are those of `load_week`.
     """
@@ -109,18 +109,11 @@ WHOLE = Dataset(
     "metr_la_week",
     "Get it with gpbandits_env.rewards.datasets.download('metr-la-full').",
     load_dated,
-    ZENODO + "METR-LA.csv",
-    "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
-)
-BAY = Dataset(
-    "pems-bay",
-    "highway speed, San Francisco Bay, 325 sensors, six months",
-    ("PEMS-BAY.csv",),
-    "metr_la_week",
-    "Get it with gpbandits_env.rewards.datasets.download('pems-bay').",
-    load_dated,
-    ZENODO + "PEMS-BAY.csv",
-    "md5:c8dea58987a5882e946217c22fdb8256",
+    partial(
+        fetch,
+        [ZENODO],
+        "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
+    ),
 )
 
 

@@ -1,84 +1,65 @@
-"""Test functions in a box, on arms or in a cube: static or moving, shifted or padded."""
+"""Test functions in a box or in a cube, where they may be shifted or padded."""
 
 from collections.abc import Sequence
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, IntArray, Points, finite_array, frozen, listed, whole
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions.catalogue import ROUNDING, dimension, function_named
-from gpbandits_env.rewards.functions.function import ArmFunction, Function
-from gpbandits_env.rewards.functions.motion import Motion, from_cube, stays_inside, to_cube
-from gpbandits_env.rewards.functions.process import RewardProcess, RoundPath
+from gpbandits_env.rewards.functions.function import Function
+from gpbandits_env.rewards.functions.process import StaticProcess
 
-# A random shift keeps the maximizer within this fraction of the cube (or of the room that a motion
-# leaves), so that the maximum is not at the edge.
+# A random shift keeps the maximizer within this fraction of the cube, so that it is not at the
+# edge.
 PART = 0.8
 
 
-class Placement(NamedTuple):
-    """What is drawn at a reset: the shift s, the active coordinates and the phase of round 1."""
-
-    shift: Array
-    active: IntArray | slice
-    phase: float
-
-
 class AnalyticFunction(Function):
-    """The function of one round of an `AnalyticProcess` in a box; ``phase`` is the motion's."""
+    """A function of an `AnalyticProcess`, with its shift and its active coordinates."""
 
-    def __init__(self, process: "AnalyticProcess", placement: Placement, phase: float) -> None:
-        self._process, self.placement, self._phase = process, placement, phase
-        self.best_action = frozen(process.best(placement, phase))
-        self.optimum = process.peak
-        self.accuracy = ROUNDING * max(1.0, abs(self.optimum))
+    def __init__(self, process: "AnalyticProcess", shift: Array, active: IntArray | slice) -> None:
+        self._process, self.shift, self.active = process, shift, active
+        self.best_action = frozen(process.best(shift, active))
+        self.optimum, self.accuracy = process.peak, process.accuracy
 
     def __call__(self, actions: Points) -> Array:
-        return self._process.values(actions, self.placement, self._phase)
+        return self._process.values(actions, self.shift, self.active)
 
 
-class AnalyticProcess(RewardProcess):
-    """A test function of k coordinates, static or moving.
+class AnalyticProcess(StaticProcess):
+    """A test function of k coordinates, in its own units or in the cube [-1, 1]^D.
 
-    In its own units (``cube=False``) the domain is a box or arms, and the value at x in round t is
-    f(c(A_t(c^-1(x)))). Here A_t is the motion, and c scales [-1, 1]^k to the box.
-
-    In the cube [-1, 1]^D the value at u in round t is f(c(A_t(u_a) - s)). Here u_a are the k active
-    coordinates of u, s is the shift, and c scales [-1, 1]^k to the usual box of the function. The
-    maximum is at u_a = A_t^-1(u* + s), and ``best_action`` is 0 in the other coordinates.
+    In the cube the value at u is f(c(u_a - s)). Here u_a are the k active coordinates of u, s is
+    the shift, and c scales [-1, 1]^k to the usual box of the function. The maximum is at u_a = u* +
+    s, and ``best_action`` is 0 in the other coordinates.
 
     Outside the usual box the formula still applies. Where it may exceed the maximum (see
-    `TestFunction`), the value is that of the nearest point of the box. A round of a moving function
-    costs O(D).
+    `TestFunction`), the value is that of the nearest point of the box.
 
     Args:
         name: one of `TEST_FUNCTIONS`.
-        domain: arms or a box in the units of the function; its usual box by default.
+        box: another box than the usual one, in the units of the function.
         dim: the number of coordinates, for functions of any dimension; D in the cube. The default
             is the function's own dimension, or 2.
-        motion: how the function moves; None for a static function.
         cube: whether the domain is the cube.
         active: in the cube, the number k of active coordinates, drawn at each reset; or k distinct
             indices in the order of the function. The default is the dimension of the function.
         shift: in the cube, False for none; True to draw the maximizer at each reset, uniformly in
-            [-0.8 r, 0.8 r]^k, where r is the room that the motion leaves (1 without a motion); or
-            s itself, a number or (k,), in units of the cube.
+            [-0.8, 0.8]^k; or s itself, a number or (k,), in units of the cube.
     Raises:
         UnknownName: there is no such function.
-        InvalidInput: the dimensions do not agree, an index is out of range, or a shift or motion
-            takes the maximum out of the box or the cube.
+        InvalidInput: the dimensions do not agree, an index is out of range, or the maximum is
+            outside of the box or the cube.
     """
 
     def __init__(
         self,
         name: str,
-        domain: Arms | Box | None = None,
+        box: Box | None = None,
         dim: int | None = None,
-        motion: Motion | None = None,
         *,
         cube: bool = False,
         active: int | Sequence[int] | None = None,
@@ -86,77 +67,56 @@ class AnalyticProcess(RewardProcess):
     ) -> None:
         given = function_named(name)
         self._formula, self._least, self._cube = given.formula, given.lowest, cube
-        self.motion, self.moves = motion, motion is not None
         places, wanted = _wanted(active)
         if cube:
             size = dimension(name, wanted) if dim is None else whole(dim, "dim")
             k = dimension(name, wanted or given.dim or size)
-            domain = Box(-np.ones(size), np.ones(size))
         else:
-            k = size = dimension(name, None if domain is None else domain.dim, dim)
+            k = size = dimension(name, None if box is None else box.dim, dim)
         usual = given.box(k)
-        self.domain: Arms | Box = usual if domain is None else domain
-        # The motion acts on the usual box, whatever the arms are.
-        self.box = self.domain if isinstance(self.domain, Box) and not cube else usual
+        self.box = usual if box is None else box
+        self.domain: Box = Box(-np.ones(size), np.ones(size)) if cube else self.box
         self._within = None if given.everywhere else usual
         self.peak = given.peak(k)
-        self._best = to_cube(given.maximizer(k), self.box)
+        self.accuracy = ROUNDING * max(1.0, abs(self.peak))
+        self._best = _to_cube(given.maximizer(k), self.box)
         self._active = _places(places, k, size)
         self._shift = None if shift is True else _shift(shift, k)
-        moved = np.zeros(k) if self._shift is None else self._best + self._shift
-        stays_inside(motion, moved, name)
+        if self._shift is not None and (np.abs(self._best + self._shift) > 1.0 + 1e-12).any():
+            raise InvalidInput(
+                f"the maximum of {name!r} is outside of its box; use another box, or a smaller "
+                "shift"
+            )
 
-    def begin(self, rng: np.random.Generator) -> RoundPath:
+    def draw(self, rng: np.random.Generator) -> AnalyticFunction:
         k, active, shift = len(self._best), self._active, self._shift
         if active is None:
             active = rng.choice(self.domain.dim, k, replace=False)
         if shift is None:
-            room = PART * (self.motion.room if self.motion else 1.0)
-            shift = rng.uniform(-room, room, k) - self._best
-        phase = float(rng.random()) if self.moves else 0.0
-        return RoundPath(partial(self.at, Placement(shift, active, phase)))
+            shift = rng.uniform(-PART, PART, k) - self._best
+        return AnalyticFunction(self, shift, active)
 
     def bounds(self) -> tuple[float, float]:
-        points = self.domain.span if self._cube else to_cube(self.domain.span, self.box)
-        span = float(np.abs(points).max())
-        if self.motion is not None:
-            span = self.motion.reach * max(1.0, span)
-        largest = 1.0 + float(np.abs(self._best).max())
-        span += largest if self._shift is None else float(np.abs(self._shift).max())
-        ends = from_cube(span * np.array([[-1.0], [1.0]]), self.box)
-        slack = ROUNDING * max(1.0, abs(self.peak))
-        return self._least(len(self._best), float(np.abs(ends).max())), self.peak + slack
+        span = 1.0 + (1.0 + np.abs(self._best) if self._shift is None else np.abs(self._shift))
+        ends = _from_cube(span.max() * np.array([[-1.0], [1.0]]), self.box)
+        return self._least(len(self._best), float(np.abs(ends).max())), self.peak + self.accuracy
 
-    def at(self, placement: Placement, round_: float) -> Function:
-        """The function of a round."""
-        period = self.motion.period if self.motion else 1.0
-        phase = float((placement.phase + (round_ - 1) / period) % 1.0)
-        if self.domain.finite:
-            return ArmFunction(self.values(self.domain.span, placement, phase))
-        return AnalyticFunction(self, placement, phase)
-
-    def values(self, x: Array, placement: Placement, phase: float) -> Array:
-        """The values (n,) at points x (n, D), at a phase of the motion in [0, 1)."""
-        if self._cube or self.motion is not None:
-            u = (x if self._cube else to_cube(x, self.box))[:, placement.active]
-            if self.motion is not None:
-                u = self.motion.onto(u, phase)
-            x = from_cube(u - placement.shift, self.box)
+    def values(self, x: Array, shift: Array, active: IntArray | slice) -> Array:
+        """The values (n,) at points x (n, D)."""
+        if self._cube:
+            x = _from_cube(x[:, active] - shift, self.box)
         if self._within is not None:
             x = np.clip(x, self._within.low, self._within.high)
         return self._formula(x)
 
-    def best(self, placement: Placement, phase: float) -> Array:
+    def best(self, shift: Array, active: IntArray | slice) -> Array:
         """The maximizer (D,)."""
-        peak = self._best + placement.shift
-        if self.motion is not None:
-            peak = self.motion.back(peak[None], phase)[0]
         # Rounding may move a maximizer at the edge out of the cube.
-        peak = np.clip(peak, -1.0, 1.0)
+        peak = np.clip(self._best + shift, -1.0, 1.0)
         if not self._cube:
-            return from_cube(peak, self.box)
+            return _from_cube(peak, self.box)
         best = np.zeros(self.domain.dim)
-        best[placement.active] = peak
+        best[active] = peak
         return best
 
 
@@ -189,3 +149,13 @@ def _shift(shift: ArrayLike, k: int) -> Array:
     if given.shape not in ((), (k,)):
         raise InvalidInput(f"shift must be a number or have {k} entries, got {given.shape}")
     return frozen(np.array(np.broadcast_to(given, (k,))))
+
+
+def _to_cube(x: Array, box: Box) -> Array:
+    """Points of a box, scaled to [-1, 1]^d."""
+    return (2.0 * x - (box.low + box.high)) / (box.high - box.low)
+
+
+def _from_cube(u: Array, box: Box) -> Array:
+    """Points of [-1, 1]^d, scaled to a box."""
+    return 0.5 * (u * (box.high - box.low) + (box.low + box.high))

@@ -97,15 +97,12 @@ TEST_FUNCTIONS: dict[str, TestFunction] = {
         f.hartmann, 0.0, 1.0, f.BEST_HARTMANN, 3.3223680114155147, f.least_hartmann, dim=6
     ),
     "ackley": TestFunction(f.ackley, -32.768, 32.768, 0.0, 0.0, f.least_ackley),
-    "ackley-15-30": TestFunction(f.ackley, -15.0, 30.0, 0.0, 0.0, f.least_ackley),
     "levy": TestFunction(f.levy, -10.0, 10.0, 1.0, 0.0, f.least_levy),
     "hyper-ellipsoid": TestFunction(
         f.hyper_ellipsoid, -65.536, 65.536, 0.0, 0.0, f.least_hyper_ellipsoid
     ),
-    "sum-squares": TestFunction(f.sum_squares, -10.0, 10.0, 0.0, 0.0, f.least_hyper_ellipsoid),
     "schwefel-1.2": TestFunction(f.schwefel, -65.536, 65.536, 0.0, 0.0, f.least_schwefel),
     "griewank": TestFunction(f.griewank, -600.0, 600.0, 0.0, 0.0, f.least_griewank),
-    "griewank-i": TestFunction(f.griewank_i, -600.0, 600.0, 0.0, 0.0, f.least_griewank),
     "michalewicz": TestFunction(
         f.michalewicz,
         0.0,

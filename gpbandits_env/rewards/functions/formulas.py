@@ -155,11 +155,6 @@ def least_hyper_ellipsoid(dim: int, b: float) -> float:
     return -(b**2) * dim * (dim + 1) / 2
 
 
-def sum_squares(x: Array) -> Array:
-    """Negated axis-parallel hyper-ellipsoid: -sum_i i x_i^2."""
-    return -(x**2 @ np.arange(1.0, x.shape[1] + 1.0))
-
-
 def schwefel(x: Array) -> Array:
     """Negated Schwefel 1.2: -sum_i (sum_{j<=i} x_j)^2, whose variables interact."""
     return -np.sum(np.cumsum(x, axis=1) ** 2, axis=1)
@@ -171,19 +166,7 @@ def least_schwefel(dim: int, b: float) -> float:
 
 def griewank(x: Array) -> Array:
     """Negated Griewank: prod cos(x_i / sqrt i) - sum x_i^2 / 4000 - 1."""
-    return _griewank(x, np.sqrt(np.arange(1.0, x.shape[1] + 1.0)))
-
-
-def griewank_i(x: Array) -> Array:
-    """Griewank without the root: prod cos(x_i / i) - sum x_i^2 / 4000 - 1.
-
-    Source: the public code of ren2024 (github.com/rafflesintown/TSRSR).
-    """
-    return _griewank(x, np.arange(1.0, x.shape[1] + 1.0))
-
-
-def _griewank(x: Array, scales: Array) -> Array:
-    waves: Array = np.prod(np.cos(x / scales), axis=1)
+    waves: Array = np.prod(np.cos(x / np.sqrt(np.arange(1.0, x.shape[1] + 1.0))), axis=1)
     return waves - np.sum(x**2, axis=1) / 4000.0 - 1.0
 
 

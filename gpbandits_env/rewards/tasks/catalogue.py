@@ -42,7 +42,7 @@ class Analytic(Task):
 
     @cached_property
     def _function(self) -> Function:
-        return self._process.begin(np.random.default_rng(0)).function
+        return self._process.draw(np.random.default_rng(0))
 
     @property
     def axes(self) -> tuple[Axis, ...]:

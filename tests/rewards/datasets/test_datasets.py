@@ -131,27 +131,18 @@ def test_downloads_need_an_address_and_pooch(data_folder, monkeypatch):
         datasets.download("metr-la-full")
 
 
-def test_a_download_lands_where_it_is_looked_for(data_folder, monkeypatch, tmp_path):
-    import dataclasses
-    import hashlib
-
+def test_a_download_lands_where_it_is_looked_for(data_folder, monkeypatch):
     pytest.importorskip("pooch")
-    there = tmp_path / "there.csv"
-    there.write_text(",1,2\n2012-03-01 00:00:00,3,4\n")
-    digest = "sha256:" + hashlib.sha256(there.read_bytes()).hexdigest()
-    asked = []
 
     def retrieve(url, known_hash, fname, path):
-        asked.append((url, known_hash))
+        assert url.startswith("https://zenodo.org/")
+        assert known_hash.startswith("sha256:")
         path.mkdir(parents=True, exist_ok=True)
-        (path / fname).write_bytes(there.read_bytes())
+        (path / fname).write_text(",1,2\n2012-03-01 00:00:00,3,4\n")
         return str(path / fname)
 
     monkeypatch.setattr("pooch.retrieve", retrieve)
-    entry = dataclasses.replace(datasets.DATASETS["metr-la-full"], checksum=digest)
-    monkeypatch.setitem(datasets.DATASETS, "metr-la-full", entry)
     path = datasets.download("metr-la-full")
-    assert asked == [(entry.url, digest)]
     assert path in [d.find() for d in datasets.DATASETS.values()]
     assert datasets.load("metr-la-full").values.tolist() == [[3.0, 4.0]]
 
