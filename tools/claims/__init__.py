@@ -8,7 +8,7 @@ has the results of a scenario at hand; `python -m tools.claims PAPER/NAME` runs 
     COMPUTATIONS  name -> a function () -> {name: array}, the same whenever it is run
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -24,7 +24,9 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Cell
 from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
 
-Computation = Callable[[], Mapping[str, Any]]
+# Arrays by name, or lists and numbers that become arrays where they are kept.
+Arrays = dict[str, Any]
+Computation = Callable[[], Arrays]
 # The scenarios whose trials replay the same recorded days.
 REPLAYED = (
     *("bogunovic2016/temperature", "bogunovic2016/traffic", "bogunovic2016/traffic-i880"),
@@ -82,3 +84,8 @@ def instances(here: Cell, trials: Iterable[int], seed: int = 0) -> Iterator[Any]
     for trial in trials:
         env.reset(seed=PlannedTrial(here, TrialKey(here.index, "", trial), seed).stream("world"))
         yield env
+
+
+def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Array]:
+    """The values of each name over rows that have the same names."""
+    return {name: np.array([row[name] for row in rows], np.float64) for name in rows[0]}

@@ -33,7 +33,7 @@ def compute(name: str, root: Path) -> None:
     found = known[one_of(short, known, f"computation of {paper}")]()
     kept = {
         "seconds": round(time.process_time() - began, 1),
-        "values": {key: np.asarray(value, float).tolist() for key, value in found.items()},
+        "values": {k: np.atleast_1d(np.asarray(v, float)).tolist() for k, v in found.items()},
     }
     file = root / "scenarios" / "reference" / paper / "computed" / f"{short}.npz"
     write_arrays(file, with_digits(kept))
