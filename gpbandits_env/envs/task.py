@@ -153,9 +153,7 @@ class HighDimArguments(ModelArguments):
     shift: bool | ArrayLike = False
 
     def bandit(self) -> Bandit:
-        process = AnalyticProcess(
-            self.function, dim=self.dim, cube=True, active=self.active, shift=self.shift
-        )
+        process = AnalyticProcess(self.function, self.dim, self.active, self.shift)
         return self.modelled(process, Matern52(LENGTHSCALE * float(np.sqrt(process.domain.dim))))
 
 

@@ -49,7 +49,7 @@ def test_five_thousand_dimensions_play():
         ({"function": "akley"}, "did you mean 'ackley'"),
         ({"dims": 3}, "dim"),
         ({"function": "camelback", "active": 3}, "2 dimensions"),
-        ({"shift": 1.2}, "outside of its box; use"),
+        ({"shift": 1.2}, "outside of the cube; use"),
         ({"noise_var": -1}, "noise_var"),
     ],
 )

@@ -57,9 +57,20 @@ class TestFunction:
         """The maximum."""
         return float(self.maximum(dim) if callable(self.maximum) else self.maximum)
 
+    def accuracy(self, dim: int) -> float:
+        """How far values may exceed the maximum, by rounding."""
+        return ROUNDING * max(1.0, abs(self.peak(dim)))
+
     def lowest(self, dim: int, reach: float) -> float:
         """A lower bound on all values where all |x_i| <= ``reach``."""
         return float(self.least(dim, reach) if callable(self.least) else self.least)
+
+    def values(self, points: Array) -> Array:
+        """The values (n,) at any points (n, d), also outside the usual domain."""
+        if not self.everywhere:
+            usual = self.box(points.shape[1])
+            points = np.clip(points, usual.low, usual.high)
+        return self.formula(points)
 
 
 TEST_FUNCTIONS: dict[str, TestFunction] = {
@@ -144,7 +155,7 @@ def add_test_function(name: str, function: TestFunction) -> None:
             f"returned the shape {values.shape}"
         )
     top, stated = float(values[0]), function.peak(dim)
-    slack = ROUNDING * max(1.0, abs(stated))
+    slack = function.accuracy(dim)
     if not abs(top - stated) <= slack:
         raise InvalidInput(f"{name!r} is {top!r} at its maximizer, but its maximum is {stated!r}")
     box = function.box(dim)

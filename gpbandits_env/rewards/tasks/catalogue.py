@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, Settings, finite_array, mapping, whole
 from gpbandits_env.domains import Box, two_corners
 from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.rewards.functions import TEST_FUNCTIONS, AnalyticProcess, Function
+from gpbandits_env.rewards.functions import TEST_FUNCTIONS, TestFunction
+from gpbandits_env.rewards.functions.catalogue import dimension, function_named
 from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Task
 from gpbandits_env.specs import class_named
 
@@ -34,32 +35,38 @@ class Analytic(Task):
     box: Box | None = None
 
     def __post_init__(self) -> None:
-        _ = self._process  # raises an error for invalid arguments
+        best, (low, high) = self._given.maximizer(self._box.dim), self._box.span
+        if not ((low <= best) & (best <= high)).all():
+            raise InvalidInput(
+                f"the maximum of {self.name!r} is outside of its box; use another box"
+            )
 
     @cached_property
-    def _process(self) -> AnalyticProcess:
-        return AnalyticProcess(self.name, self.box, self.dim)
+    def _given(self) -> TestFunction:
+        return function_named(self.name)
 
     @cached_property
-    def _function(self) -> Function:
-        return self._process.draw(np.random.default_rng(0))
+    def _box(self) -> Box:
+        size = dimension(self.name, None if self.box is None else self.box.dim, self.dim)
+        return self._given.box(size) if self.box is None else self.box
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        box = self._process.box
-        ends = zip(box.low.tolist(), box.high.tolist(), strict=True)
+        ends = self._box.span.T.tolist()
         return tuple(Axis(f"x{i}", low, high) for i, (low, high) in enumerate(ends, start=1))
 
     def values(self, points: Array, latent: Array) -> Array:
-        return self._function(points)
+        return self._given.values(points)
 
     def best(self, latent: Array) -> Best:
         """The stated maximum of the function: in closed form to 1e-9, or as its source states."""
-        function = self._function
-        return Best(np.array(function.best_action), function.optimum, function.accuracy)
+        given, size = self._given, self._box.dim
+        return Best(given.maximizer(size), given.peak(size), given.accuracy(size))
 
     def bounds(self) -> tuple[float, float]:
-        return self._process.bounds()
+        given, size = self._given, self._box.dim
+        reach = float(np.abs(self._box.span).max())
+        return given.lowest(size, reach), given.peak(size) + given.accuracy(size)
 
 
 def make_task(

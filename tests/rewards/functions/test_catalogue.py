@@ -194,7 +194,7 @@ def test_a_function_of_your_own(monkeypatch):
     mine = TestFunction(bowl, -1.0, 1.0, 0.5, 0.0, lambda d, b: -d * (b + 0.5) ** 2)
     add_test_function("bowl", mine)
     assert function_named("bowl") is mine
-    function = AnalyticProcess("bowl", dim=3).begin(np.random.default_rng(0)).function
+    function = AnalyticProcess("bowl", 3).draw(np.random.default_rng(0))
     assert (function.optimum, function.best_action.tolist()) == (0.0, [0.5] * 3)
     with pytest.raises(InvalidInput, match="already"):
         add_test_function("bowl", mine)
