@@ -169,9 +169,12 @@ def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
 
 def _problem(source: object, overrides: Plain) -> Problem:
     problem, spec = source, getattr(source, "spec", None)
+    inner = getattr(source, "unwrapped", None)
     if not isinstance(source, Problem):
-        problem = getattr(getattr(source, "unwrapped", None), "problem", None)
-    if problem is None and callable(of_each := getattr(source, "get_attr", None)):
+        problem = getattr(inner, "problem", None)
+    # Gymnasium's wrappers of vector environments have no `get_attr`.
+    of_each = getattr(source, "get_attr", getattr(inner, "get_attr", None))
+    if problem is None and callable(of_each):
         problem, spec = _of_instances(of_each)
     if not isinstance(problem, Problem):
         raise InvalidInput(

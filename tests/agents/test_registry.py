@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
@@ -35,6 +36,7 @@ def test_takes_gymnasiums_own_vector_environments(mode):
     agent = agents.make("gp-ucb", envs, seed=0)
     one = gym.make("gpbandits/StaticGP-v0", max_episode_steps=70, **KWARGS)
     assert agent.problem == agents.make("gp-ucb", one).problem
+    assert agent.problem == agents.make("gp-ucb", RecordEpisodeStatistics(envs)).problem
     observations, _ = envs.reset(seed=0)
     for _ in range(3):
         observations, *_ = envs.step(agent.predict(observations)[0])
