@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
+from gpbandits_env.agents.acquisitions.feasibility import coincident
 from gpbandits_env.agents.data.part import Part
 from gpbandits_env.arrays import Array, IntArray, Points, Settings, leading
 from gpbandits_env.domains import Arms, Domain
@@ -109,9 +110,19 @@ class Search(Part, ABC):
         return self.best(Mean(), posterior)
 
     def candidates_of(self, posterior: Any) -> tuple[Points, Array, Array]:
-        """A finite set of actions (n, ...) to draw from, with means and variances (n,)."""
+        """A finite set of actions (n, ...) to draw from, with means and variances (n,).
+
+        Those that are excluded, or would fail again, are left out while there are others.
+        """
         actions, mean, var = self._listed(posterior)
-        return actions.copy(), mean.copy(), var.copy()
+        left = np.ones(len(actions), dtype=np.bool_)
+        if self.feasibility is not None and self.feasibility.failed is not None:
+            left = ~coincident(actions, self.feasibility.failed)
+        if self.excluded is not None:
+            left &= np.isin(actions, self.excluded, invert=True)
+        if not left.any():
+            left[:] = True
+        return actions[left], mean[left], var[left]
 
     def largest_mean(self, posterior: Any) -> float:
         """The largest posterior mean of any action."""
@@ -216,6 +227,12 @@ class ArmSearch(Search):
             return super().largest_mean(posterior)
         mean = posterior.mean if self.searched is None else posterior.mean[self.searched]
         return float(mean.max())
+
+    def uniform(
+        self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
+    ) -> IntArray:
+        arms = self.candidates_of(posterior)[0]
+        return arms[rng.integers(len(arms), size=size)]
 
     def fix(self, domain: Domain, point: Array | None) -> None:
         assert isinstance(domain, Arms)

@@ -175,6 +175,27 @@ def test_without_noise_nothing_is_evaluated_again():
     assert found.agent.rule.augmented is False
 
 
+UNIFORM = {"type": "initialised", "rounds": 20, "first": "uniform", "then": "hallucinate"}
+
+
+@pytest.mark.parametrize(("agent", "settings"), [("sp", {}), ("ei", {"batch": UNIFORM})])
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_actions_that_are_drawn_do_not_repeat_what_is_known(agent, settings, noise):
+    """Without noise no evaluation is repeated, and with noise none that failed."""
+    space = {"x": Integer(0, 4), "y": Integer(0, 3)}
+    settings = {**settings, "noise": noise, "failures": "region", "seed": 0}
+    campaign = Campaign(space, agent, maximize=False, n_initial=4, **settings)
+    for _ in range(20):
+        (asked,) = campaign.ask()
+        fails = asked.params["y"] == 1
+        campaign.tell(asked.id, np.nan if fails else float(asked.params["x"]))
+    seen = [tuple(record.params.values()) for record in campaign.records]
+    failed = [p for p in seen if p[1] == 1]
+    assert len(set(failed)) == len(failed)
+    if not noise:
+        assert len(set(seen)) == 20
+
+
 @pytest.mark.parametrize("agent", ["ei", "qei", "ts", "ts-rsr"])
 def test_noise_is_found_by_one_repeated_evaluation(agent, tmp_path):
     """EI is augmented from then on with a sampled incumbent, and samples are as drawn."""
