@@ -341,8 +341,14 @@ def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
     try:
         return _run(task)
     except (Exception, SystemExit) as error:
-        said = ", ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
-        return TrialFailure(task.key, said, traceback.format_exc())
+        lines = "".join(traceback.format_exception_only(error)).splitlines()
+        said = ", ".join(lines).removeprefix(f"{type(error).__module__}.")
+        return TrialFailure(task.key, _storable(said), _storable(traceback.format_exc()))
+
+
+def _storable(text: str) -> str:
+    """A text in which characters that cannot be stored, such as half of a pair, are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def died(task: PlannedTrial, why: object) -> TrialFailure:

@@ -2,6 +2,7 @@ import sqlite3
 import sys
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -191,6 +192,28 @@ def test_an_agent_that_raises_loses_no_other_result(run, monkeypatch):
     mended = run("broken.sqlite")
     assert mended.failures == ()
     assert contents(mended.path) == contents(whole.path)
+
+
+class Mute(Exception):
+    def __str__(self):
+        return 1 / 0
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (partial(ValueError, "half \ud800"), "ValueError: half \\ud800, in round 1"),
+        (Mute, "Mute: <exception str() failed>, in round 1"),
+        (MemoryError, "MemoryError, in round 1"),
+    ],
+)
+def test_a_failure_is_kept_whatever_its_error_says(run, tiny, monkeypatch, error, said):
+    def fail(*_):
+        raise error()
+
+    monkeypatch.setattr("gpbandits_env.agents.algorithms.ei.EI.ask", fail)
+    broken = run("broken.sqlite", tiny.select(trials=1))
+    assert {failure.error for failure in broken.failures} == {said}
 
 
 def test_a_report_without_results_says_what_the_agent_raised(run, tiny, monkeypatch):
