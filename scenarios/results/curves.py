@@ -67,6 +67,6 @@ def _duration(store: Store, cell: int) -> float | None:
 
 
 def resets(model_order: Array) -> IntArray:
-    """The rounds, from 1, after which a posterior was empty: (T,) model orders -> (k,)."""
-    empty = np.flatnonzero(np.asarray(model_order) == 0.0) + 1
-    return empty if model_order.any() else empty[:0]
+    """The rounds, from 1, after which a posterior was empty again: (T,) model orders -> (k,)."""
+    held = np.asarray(model_order) > 0.0
+    return np.flatnonzero(~held & np.logical_or.accumulate(held)) + 1

@@ -278,7 +278,9 @@ def run_rounds(
     return rounds.until(t), seconds.until(t)
 
 
-def in_parts(rounds: Plain, seconds: Plain, parts: int, end: float) -> tuple[Plain, Plain]:
+def in_parts(
+    rounds: Plain, seconds: Plain, parts: int, end: float, before: Plain
+) -> tuple[Plain, Plain]:
     """The arrays of a trial under a clock by equal parts of its time, instead of by rounds.
 
     The regret of a part is the mean over its time of that of the actions in force, per action; the
@@ -290,6 +292,7 @@ def in_parts(rounds: Plain, seconds: Plain, parts: int, end: float) -> tuple[Pla
         seconds: those of their seconds.
         parts: the number of parts, T.
         end: the time at which the trial ends, in units of the drift.
+        before: the model order and the evaluations before the first round.
     """
     read, now = rounds["time"].T
     integral, latest = rounds["time_regret"], rounds["regret"][-1].mean()
@@ -299,8 +302,8 @@ def in_parts(rounds: Plain, seconds: Plain, parts: int, end: float) -> tuple[Pla
     mean = np.diff(sums, prepend=0.0) * parts / end
     last = np.searchsorted(now, ends, side="right") - 1
     found = {k: a[last.clip(min=0)] for k, a in rounds.items() if not k.startswith("time")}
-    for name in ("model_order", "evaluations"):
-        found[name] = np.where(last < 0, 0, found[name])
+    for name, value in before.items():
+        found[name] = np.where(last < 0, value, found[name])
     found["regret"] = np.repeat(mean[:, None], found["regret"].shape[1], axis=1)
     part = np.searchsorted(ends, now).clip(max=parts - 1)
     return found, {name: np.bincount(part, each, parts) for name, each in seconds.items()}
@@ -378,7 +381,7 @@ def _run(task: PlannedTrial) -> TrialRecord:
             agent.set_context(observation["context"])
         if here.initial:
             first = initial_points(env, agent, here.initial, task.stream("initial"))
-        end = clocked(here.env_kwargs)
+        end, before = clocked(here.env_kwargs), model_order(agent)
         try:
             rounds, seconds = run_rounds(
                 env,
@@ -393,7 +396,8 @@ def _run(task: PlannedTrial) -> TrialRecord:
             error.add_note(f"in round {agent.round + 1}")
             raise
     if end:
-        rounds, seconds = in_parts(rounds, seconds, here.horizon, end)
+        known = {"model_order": before, "evaluations": here.initial}
+        rounds, seconds = in_parts(rounds, seconds, here.horizon, end, known)
     if "actions" not in rounds:
         first.pop("initial_actions", None)
     return TrialRecord(task.key, env_seed, agent_seed, rounds | first, seconds)

@@ -56,6 +56,16 @@ def test_bands_on_a_logarithmic_axis_reach_as_far_down_as_up(run, tiny):
         assert axes.get_ylim()[0] > 0.0
 
 
+def test_dots_are_where_an_agent_has_forgotten_everything(run, tiny):
+    """Not where it knows nothing yet, because no reward has arrived."""
+    every = AgentEntry("every", "gp-ucb", {"reset_every": 5})
+    late = replace(tiny, grid=({"delay": 0}, {"delay": 3}), agents=(every,), trials=1)
+    with Store.open(run(scenario=late).path) as store:
+        cells = figure(store, panels=[Panel("average_regret")]).axes
+        dots = [axes.lines[0].get_xdata().tolist() for axes in cells]
+    assert dots == [[5, 10], [5, 6, 7, 8, 10, 11, 12]]
+
+
 def test_lines_have_their_agents_colours_whichever_are_drawn(run, tiny):
     with Store.open(run(scenario=tiny).path) as store:
         store.restrict(["ei"])

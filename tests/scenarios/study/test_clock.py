@@ -101,6 +101,13 @@ def test_declared_costs_repeat_bit_for_bit_and_slow_agents_evaluate_less(tmp_pat
     assert labels == ["time, in units of the drift"] * 2
 
 
+def test_initial_points_count_before_the_first_round_has_ended():
+    late = (AgentEntry("late", "tv-gp-ucb", UCB, thinking=(30.0,)),)
+    record = run_trial(scenario(agents=late, initial=4), "late", 0)
+    assert record.rounds["evaluations"].tolist() == [4, 4, 4, 5, 5, 5, 6, 6, 6]
+    assert record.rounds["model_order"].tolist() == [4, 4, 4, 5, 5, 5, 6, 6, 6]
+
+
 def test_only_the_clock_ends_a_trial():
     """Not the usual limit of Gymnasium, 1000 rounds."""
     clock = CLOCK | {"evaluation": 0.01, "duration": 15.0}
