@@ -12,13 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from gpbandits_env.arrays import LARGEST, Array, Plain, finite_array, numbers, positive
+from gpbandits_env.arrays import LARGEST, Array, IntArray, Plain, finite_array, numbers, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical
 from gpbandits_env.gp.learning.data import Series
 from gpbandits_env.gp.learning.fit import usual_gap
-from gpbandits_env.gp.learning.models_in_time import FIXED, fitted_in_time, with_shift
+from gpbandits_env.gp.learning.models_in_time import (
+    FIXED,
+    fitted_in_time,
+    with_shift,
+    without_drift,
+)
 from gpbandits_env.gp.learning.priors import MOST_EPSILON
 from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profile, markov_basis
 from gpbandits_env.gp.model import Model
@@ -71,7 +76,7 @@ class Diagnosis:
         interval: the 95% likelihood-ratio interval of epsilon.
         unknown: what the training rows do not tell about epsilon, a sentence; empty if they bound
             it on both sides.
-        noise_var: the noise variance of a reading, given or learned.
+        noise_var: the noise variance of a reading under the recommended model, given or learned.
         models: the scores of the models on the test rows, from simple to complex.
         recommended: the name of the model to use.
         reason: a sentence that explains the recommendation.
@@ -153,10 +158,17 @@ def diagnose(
     learn = ("epsilon",) if noise_var is not None else ("epsilon", "noise_var")
     known = None if mean is None else centre, None if covariance is None else spread, noise_var
     found, interval = _restricted_fit(model, train, known)
-    past, future = (table[:split], stamps[:split]), (table[split:], stamps[split:])
-    static = replace(found, epsilon=0.0)
-    best_block = max(BLOCKS, key=lambda n: _score(static, *past, n)[0].mean())
-    models = {"static": static, "resetting": static, "drifting": found}
+    count = np.arange(len(table))
+    past = table[:split], stamps[:split], count[:split]
+    future = table[split:], stamps[split:], count[split:]
+    resetting = {}
+    for block in BLOCKS:
+        cuts = np.flatnonzero(np.diff(whole_rows // block)) + 1
+        parts = zip(*(np.split(x, cuts) for x in (train[0].values, train[0].times)), strict=True)
+        resetting[block] = without_drift(found, [Series(*part) for part in parts], learn)
+    best_block = max(BLOCKS, key=lambda n: _score(resetting[n], *past, n)[0].mean())
+    models = {"static": without_drift(found, train, learn), "resetting": resetting[best_block]}
+    models["drifting"] = found
     models |= fitted_in_time(found, train, learn)
     complete = np.isfinite(table).all(axis=1)
     _, gain = with_shift(found, Series(table[complete], stamps[complete]), learn)
@@ -188,7 +200,7 @@ def diagnose(
         epsilon_per(1.0 / unit, found.epsilon),
         (low, high),
         _unknown(interval),
-        found.noise_var,
+        models[name].noise_var,
         judged,
         name,
         reason,
@@ -264,10 +276,13 @@ def _temporal(name: str, kernel: TemporalKernel | None, unit: float) -> Plain | 
     return kernel.with_parameters(own).to_dict()
 
 
-def _score(model: Model, rows: Array, times: Array, block: int | None) -> tuple[Array, Array]:
+def _score(
+    model: Model, rows: Array, times: Array, count: IntArray, block: int | None
+) -> tuple[Array, Array]:
     """One-step predictions: the mean log density of each row, and the fraction in the band.
 
-    Rows without a reading are skipped.
+    Rows without a reading are skipped. ``count`` (T,) counts the rows from the start of the table,
+    where the first block begins.
     """
     rows = rows - model.prior_mean
     arms = Arms(np.arange(float(rows.shape[1])))
@@ -275,7 +290,7 @@ def _score(model: Model, rows: Array, times: Array, block: int | None) -> tuple[
     half_width = ndtri(0.5 + 0.5 * BAND)
     logs, inside = [], []
     for t, row in enumerate(rows):
-        if t and block is not None and t % block == 0:
+        if t and block is not None and count[t] % block == 0:
             posterior.forget()
         elif t:
             posterior.advance(model.epsilon, float(times[t] - times[t - 1]))

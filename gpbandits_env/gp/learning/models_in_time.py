@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpbandits_env.arrays import Array
 from gpbandits_env.gp.kernels import ConstantKernel, Empirical, Sum
 from gpbandits_env.gp.learning.data import Series
 from gpbandits_env.gp.learning.time import TimeFit
@@ -31,9 +32,8 @@ def fitted_in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) 
     """The models with a temporal kernel, from simple to complex, fitted to the training rows.
 
     If the noise is learned, so is the drifting model once more, with the same means and covariance:
-    the joint search may have explained all noise as drift, and from no noise a local search does
-    not find any, so that all of these start with some. It is learned once more where epsilon is 0
-    too: the covariance may be that of a drift too slow to return to its mean.
+    the joint search may have explained all noise as drift. It is learned once more where epsilon is
+    0 too: the covariance may be that of a drift too slow to return to its mean.
     """
     (rows,) = train
     span = float(rows.times[-1] - rows.times[0])
@@ -41,16 +41,14 @@ def fitted_in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) 
     # The lengthscale of a Matern 3/2 kernel with the correlation of the Markov drift at half.
     smooth = Matern32Time(2.0 * np.log(2.0) / -np.log1p(-rate))
     starts: dict[str, TemporalKernel] = {"smooth": smooth}
-    least = 0.0
     if "noise_var" in learn or not model.epsilon:
         starts = {"drifting": MarkovTime(rate)} | starts
-    if "noise_var" in learn:
-        least = LEAST_NOISE * float(rows.values.var(axis=0).mean())
     if (period := dominant_period(rows)) is not None and 2.0 * period <= span:
         season = PeriodicTime(period, harmonics=HARMONICS)
         starts["periodic"] = season
         starts["seasonal"] = TemporalSum((season, MarkovTime(rate)))
-    start = replace(model, epsilon=0.0, noise_var=max(model.noise_var, least))
+    start = replace(model, epsilon=0.0)
+    start = _with_some_noise(start, rows.values) if "noise_var" in learn else start
     found = {}
     for name, kernel in starts.items():
         words = [f"temporal.{own}" for own in kernel.parameters() if own != FIXED.get(name)]
@@ -60,6 +58,24 @@ def fitted_in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) 
         if isinstance(drift := found[name].temporal, MarkovTime):
             found[name] = replace(found[name], epsilon=drift.epsilon, temporal=None)
     return found
+
+
+def without_drift(model: Model, series: Sequence[Series], learn: Sequence[str]) -> Model:
+    """The model of independent functions that do not change, one for each of several series.
+
+    If the noise is learned, it is the most likely one: that of a drifting model may be near 0.
+    """
+    if "noise_var" not in learn:
+        return replace(model, epsilon=0.0)
+    start = _with_some_noise(model, np.concatenate([part.values for part in series]))
+    fixed = replace(start, epsilon=0.0, temporal=MarkovTime(0.0))
+    return replace(TimeFit(fixed, series, ["noise_var"]).best(ITERATIONS)[0], temporal=None)
+
+
+def _with_some_noise(model: Model, values: Array) -> Model:
+    """The model with at least `LEAST_NOISE`: from none, a local search does not find any."""
+    least = LEAST_NOISE * float(values.var(axis=0).mean())
+    return replace(model, noise_var=max(model.noise_var, least))
 
 
 def with_shift(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model, float]:
@@ -77,9 +93,8 @@ def with_shift(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model,
     spread = basis.T @ model.kernel(np.arange(float(n))[:, None]) @ basis
     values = (rows.values - model.prior_mean) @ basis
     spread.flat[:: n + 1] += LEAST_RATE * np.trace(spread) / n
-    noise, more = model.noise_var, [word for word in learn if word == "noise_var"]
-    if more:
-        noise = max(noise, LEAST_NOISE * float(rows.values.var(axis=0).mean()))
+    more = [word for word in learn if word == "noise_var"]
+    noise = (_with_some_noise(model, rows.values) if more else model).noise_var
 
     def fitted(start: MarkovTime, words: Sequence[str]) -> tuple[list[TemporalSum], float, float]:
         """The variance times a drift of each part, the noise, and the log likelihood."""
