@@ -16,3 +16,4 @@ from gpbandits_env.agents.optimize.minimize import minimize as minimize
 from gpbandits_env.agents.optimize.records import Record as Record
 from gpbandits_env.agents.optimize.records import Suggestion as Suggestion
 from gpbandits_env.agents.optimize.space import Space as Space
+from gpbandits_env.agents.optimize.view import CampaignView as CampaignView

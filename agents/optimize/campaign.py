@@ -1,5 +1,7 @@
 """A campaign: ask and tell for real evaluations, which survives the end of the process in a file.
 
+`CampaignView` is what one may ask of it: its evaluations, and what its agent believes.
+
 Several suggestions may be pending at once, and values may arrive late or never. Some values may be
 known in advance, and time may be clock time.
 """
@@ -18,7 +20,6 @@ from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import CampaignFile
-from gpbandits_env.agents.optimize.importance import importance
 from gpbandits_env.agents.optimize.inputs import by_label, one_each
 from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
@@ -26,14 +27,14 @@ from gpbandits_env.agents.optimize.space import Space, SpaceSpec
 from gpbandits_env.agents.optimize.spread import n_initial_for, next_spread
 from gpbandits_env.agents.optimize.surrogates import Surrogates
 from gpbandits_env.agents.optimize.usual_agent import agent_for, check_settings
-from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
-from gpbandits_env.display import Displayed
-from gpbandits_env.errors import InvalidInput, optional, shown
+from gpbandits_env.agents.optimize.view import CampaignView
+from gpbandits_env.arrays import Plain, Settings, State, flag, whole
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import described, no_user_code
 
 
-class Campaign(Displayed):
-    """An agent, its suggestions and their results.
+class Campaign(CampaignView):
+    """An agent, its suggestions and their results; see `CampaignView` for what it knows.
 
     Until there are ``n_initial`` evaluations, suggestions are spread over the space (a shifted
     Sobol sequence). Later ones are chosen by the agent. It conditions the variance on pending
@@ -260,143 +261,6 @@ class Campaign(Displayed):
         record = self._log.put(self._log.new(self.space.check(params)))
         self._save()
         return Suggestion(record.id, dict(record.params))
-
-    def _facts(self) -> Settings:
-        best, statuses = self.best, [record.status for record in self.records]
-        return {
-            "dimensions": ", ".join(self.space.dimensions),
-            "agent": self._declared["agent"],
-            "maximize": self.maximize,
-            "done": statuses.count("done"),
-            "pending": statuses.count("pending") or None,
-            "failed": statuses.count("failed") or None,
-            "best": None if best is None else best.value,
-        }
-
-    @property
-    def records(self) -> list[Record]:
-        """All evaluations; the index is the id."""
-        return self._log.records
-
-    @property
-    def now(self) -> float:
-        """The present time; without time stamps, the number of observed values."""
-        return self._log.now
-
-    @property
-    def pending(self) -> list[Record]:
-        """The suggestions that have no value yet and have not failed."""
-        return self._log.of("pending")
-
-    @property
-    def failed(self) -> list[Record]:
-        """The evaluations that failed."""
-        return self._log.of("failed")
-
-    @property
-    def best(self) -> Record | None:
-        """The evaluation with the best value, possibly noisy, whose measured constraints hold."""
-        return self._log.best
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether each of finitely many points was suggested, and repeats would return the same.
-
-        A point that failed by chance counts only once it has a value.
-        """
-        domain, log, noise = self.space.domain, self._log, self._surrogates.noise
-        # Repeats under a stated noise may agree by coincidence, which must not end a run.
-        if not domain.finite or noise.is_present is not False or self._declared["noise"]:
-            return False
-        failed = self._surrogates.failures.avoided(log.of("failed"))
-        settled = [*log.of("done"), *log.of("pending"), *failed]
-        return len({repr(record.params) for record in settled}) >= len(domain.span)
-
-    def feasible(self, record: Record) -> bool:
-        """Whether an evaluation has a value and its measured constraints hold."""
-        if not isinstance(record, Record):
-            raise InvalidInput(f"feasible takes one of the records, got {shown(record)}")
-        return self._log.feasible(record)
-
-    @property
-    def recommended(self) -> Plain | None:
-        """The evaluated parameters with the best posterior mean, where constraints likely hold.
-
-        If there are none, as when the agent has discarded its data, they are those of `best`.
-        """
-        found = self._surrogates.recommended()
-        return None if found is None else dict(found.params)
-
-    def predict(self, points: Any) -> tuple[Array, Array]:
-        """What the agent believes of the function, in the units of its values.
-
-        Args:
-            points: n points, each a dict by name or a list of values, or one such point; or a table
-                of pandas or polars with a column for each dimension.
-        Returns:
-            The posterior mean and the standard deviation of the function (n,); those of a measured
-            value include the noise.
-        """
-        mean, var = self._surrogates.in_space.moments(self.space.encode_all(points))
-        return self._log.sign * mean, np.sqrt(var)
-
-    def predict_constraints(self, points: Any) -> dict[str, tuple[Array, Array]]:
-        """The posterior mean and standard deviation (n,) of each constraint, as in `predict`."""
-        return self._surrogates.slacks.predict(self.space.encode_all(points))
-
-    def importance(self, *, total: bool = False) -> dict[str, float]:
-        """How much each dimension matters: Sobol indices of the posterior mean, in [0, 1].
-
-        They refer to values that are spread over the whole space (logarithmically where a dimension
-        is logarithmic), and are 0 before the first value.
-
-        Args:
-            total: False for the first-order index, the share of the variance that a dimension
-                explains alone; True for the total index, which adds its interactions.
-        """
-        in_space = self._surrogates.in_space
-        return importance(self.space, lambda unit: in_space.moments(unit)[0], flag(total, "total"))
-
-    def to_dataframe(self) -> Any:
-        """All records as a table of pandas (extra ``tables``), one row per evaluation.
-
-        The columns are id, the dimensions by name, the constraints by name, value, noise, status,
-        time and reason. A dimension with the name of another column is called "params.<name>", and
-        a constraint with the name of a column that is always there "constraints.<name>".
-
-        Raises:
-            MissingExtra: pandas is not installed.
-        """
-        rest, bounds = ("value", "noise", "status", "time", "reason"), self._log.bounds
-        table: dict[str, list[Any]] = {"id": [record.id for record in self.records]}
-        for name in self.space.dimensions:
-            column = f"params.{name}" if name in ("id", *rest, *bounds) else name
-            table[column] = [record.params[name] for record in self.records]
-        for name in bounds:
-            column = f"constraints.{name}" if name in ("id", *rest) else name
-            table[column] = [record.constraints.get(name) for record in self.records]
-        table |= {key: [getattr(record, key) for record in self.records] for key in rest}
-        return optional("pandas", "tables").DataFrame(table)
-
-    def recommend(self, context: Params) -> Plain:
-        """The parameters with the best posterior mean in a context; nothing becomes pending.
-
-        Args:
-            context: as in `Campaign.ask`: "what is best at 30 degrees?"
-        Raises:
-            InvalidInput: the campaign has black-box constraints.
-        """
-        if self._log.bounds:
-            raise InvalidInput(
-                "recommend(context) does not consider black-box constraints: use ask(context=...), "
-                "which does, or predict"
-            )
-        return self._surrogates.in_space.best_mean(self.check_context(context))
-
-    def check_context(self, context: Params) -> Plain:
-        """The values of a context, checked; see `Campaign.ask`."""
-        self._surrogates.in_space.check_context()
-        return self.space.check_context(context)
 
     def snapshot(self) -> State:
         """The state of the campaign and its arguments, as plain data with arrays."""
