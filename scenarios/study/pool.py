@@ -82,9 +82,10 @@ class Queue:
         fair = len(self._waiting) // (2 * self._pool.slots)
         return [self._waiting.popleft() for _ in range(max(1, min(few, fair)))]
 
-    def done_in(self, seconds: float) -> None:
-        """Note the mean time per task of a portion."""
+    def done_in(self, seconds: float, left: Sequence[int] = ()) -> None:
+        """Note the mean time per task of a portion, of which some tasks were left."""
         self._pace = seconds if self._pace is None else 0.5 * (self._pace + seconds)
+        self._waiting.extendleft(reversed(left))
 
     def died(self, portion: Sequence[int]) -> bool:
         """Note that a worker died; return whether the portion is given up, not restarted."""
@@ -128,7 +129,7 @@ def results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, Non
                         found.append(died(tasks[portion[0]], error))
                 else:
                     found += records
-                    queue.done_in(seconds)
+                    queue.done_in(seconds, portion[len(records) :])
     except pool.lost as error:
         first, *_ = f"{type(error).__name__}: {str(error).strip()}".splitlines()  # of very many
         raise ClusterLost(
@@ -138,10 +139,13 @@ def results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, Non
 
 
 def run_timed(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:
-    """The results of tasks, and the mean seconds per task."""
+    """The results of the first tasks, which take a portion's time, and the mean seconds per task.
+
+    A trial may take much longer than those before, by which the size of a portion is estimated.
+    """
     start = perf_counter()
-    found = run_tasks(tasks)
-    return found, (perf_counter() - start) / len(tasks)
+    found = run_tasks(tasks, PORTION)
+    return found, (perf_counter() - start) / len(found)
 
 
 def check_reachable(address: str) -> None:

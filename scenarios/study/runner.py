@@ -1,6 +1,7 @@
 """Runs a trial (one agent in one environment instance), here or in a worker."""
 
 import json
+import math
 import re
 import sys
 import threading
@@ -325,14 +326,23 @@ def model_order(agent: Any) -> int:
     return int(getattr(getattr(agent, "posterior", None), "size", 0))
 
 
-def run_tasks(tasks: Sequence[PlannedTrial]) -> list[TrialRecord | TrialFailure]:
+def run_tasks(
+    tasks: Sequence[PlannedTrial], seconds: float = math.inf
+) -> list[TrialRecord | TrialFailure]:
     """Run the trials of several tasks; a trial that raises or exits becomes a failure.
+
+    None begins after so many seconds, except the first.
 
     BLAS is limited to one thread here, so that the limit holds in every engine, and once for all
     tasks, because finding the loaded libraries takes about 2 ms.
     """
+    found, end = [], perf_counter() + seconds
     with one_blas_thread():
-        return [_run_or_fail(task) for task in tasks]
+        for task in tasks:
+            found.append(_run_or_fail(task))
+            if perf_counter() > end:
+                break
+    return found
 
 
 def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from gpbandits_env.scenarios.results.records import TrialFailure
-from gpbandits_env.scenarios.study import engine_local, engines, pool
+from gpbandits_env.scenarios.study import engine_local, engines, pool, runner
 
 
 @pytest.fixture
@@ -73,6 +73,14 @@ def test_short_tasks_are_given_by_the_dozen():
     end.done_in(1e-6)
     assert [len(end.take()) for _ in range(7)] == [2, 1, 1, 1, 1, 1, 1]  # nobody waits at the end
     assert not end.gives(0)
+
+
+def test_slow_tasks_after_a_quick_one_come_one_by_one(monkeypatch):
+    """A portion whose size was estimated by the quick one ends when its time is over."""
+    monkeypatch.setattr(runner, "_run_or_fail", lambda seconds: time.sleep(seconds) or seconds)
+    tasks = [0.0, *[1.2 * pool.PORTION] * 6]
+    with engines.opened(1) as here:
+        assert list(pool.results(tasks, here)) == [[seconds] for seconds in tasks]
 
 
 def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():

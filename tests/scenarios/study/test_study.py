@@ -229,10 +229,10 @@ def test_ctrl_c_keeps_what_is_done(run, monkeypatch):
 
     play, count = pool.run_tasks, iter(range(100))
 
-    def interrupted(tasks):
+    def interrupted(*given):
         if next(count) == 2:
             raise KeyboardInterrupt
-        return play(tasks)
+        return play(*given)
 
     monkeypatch.setattr(pool, "run_tasks", interrupted)
     stopped = run()
