@@ -66,6 +66,21 @@ def _duration(store: Store, cell: int) -> float | None:
     return clocked(given)
 
 
+def rounds_played(store: Store, cell: int, label: str) -> Array:
+    """The rounds of each trial that the quantities in seconds are of, (trials,); NaN if unknown.
+
+    Under a clock that ends a trial, they are those that ended in it. They are not known if
+    evaluations are skipped.
+    """
+    trials, horizon, m = store.arrays(cell, label, "regret").shape
+    if _duration(store, cell) is None:
+        return np.full(trials, float(horizon))
+    if store.scenario.get("selective"):
+        return np.full(trials, np.nan)
+    initial = store.scenario.get("initial", {}).get("points", 0)
+    return np.asarray((store.arrays(cell, label, "evaluations")[:, -1] - initial) / m)
+
+
 def resets(model_order: Array) -> IntArray:
     """The rounds, from 1, after which a posterior was empty again: (T,) model orders -> (k,)."""
     held = np.asarray(model_order) > 0.0

@@ -13,7 +13,7 @@ from gpbandits_env.display import Displayed, aligned, counted, html_table
 from gpbandits_env.errors import optional
 from gpbandits_env.scenarios.declare import finite
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named, reported_metrics
-from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
+from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves, rounds_played
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
 
@@ -28,7 +28,8 @@ class AgentResult:
         mean: metric -> mean.
         se: metric -> standard error of that mean.
         rank: mean rank by the scenario's metric, over the trials that all agents have run.
-        microseconds: wall-clock time of ``ask`` and ``tell`` per round.
+        microseconds: wall-clock time of ``ask`` and ``tell`` per round; NaN if the number of rounds
+            is unknown (see `curves.rounds_played`).
         model_order: data points in its posterior after the last round.
         evaluations: evaluations spent, including initial points.
         evaluating: wall-clock time of the observed evaluations, in microseconds per round.
@@ -88,7 +89,8 @@ class CellReport:
             columns["model order"] = [f"{a.model_order:.4g}" for a in agents]
         if len({a.evaluations for a in agents}) > 1:
             columns["evaluations"] = [f"{a.evaluations:.6g}" for a in agents]
-        columns["us/round"] = [f"{a.microseconds:.0f}" for a in agents]
+        if not all(np.isnan(a.microseconds) for a in agents):
+            columns["us/round"] = [f"{a.microseconds:.0f}".replace("nan", "-") for a in agents]
         if max(a.evaluating for a in agents) > 0.1 * max(a.microseconds for a in agents):
             columns["evaluating us/round"] = [f"{a.evaluating:.0f}" for a in agents]
         return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
@@ -271,7 +273,11 @@ def _agent(
     store: Store, cell: int, label: str, values: dict[str, Array], rank: float
 ) -> AgentResult:
     found = {name: mean_and_error(each) for name, each in values.items()}
-    ask, tell, evaluate = (store.seconds(cell, label, n) for n in ("ask", "tell", "evaluate"))
+    rounds = np.maximum(rounds_played(store, cell, label), 1.0)
+    ask, tell, evaluate = (
+        float((store.seconds(cell, label, n).sum(axis=1) / rounds).mean()) * 1e6
+        for n in ("ask", "tell", "evaluate")
+    )
     order, spent = (store.arrays(cell, label, n)[:, -1] for n in ("model_order", "evaluations"))
     return AgentResult(
         label=label,
@@ -279,8 +285,8 @@ def _agent(
         mean={name: float(mean) for name, (mean, _) in found.items()},
         se={name: float(se) for name, (_, se) in found.items()},
         rank=rank,
-        microseconds=float((ask + tell).mean()) * 1e6,
+        microseconds=ask + tell,
         model_order=float(order.mean()),
         evaluations=float(spent.mean()),
-        evaluating=float(evaluate.mean()) * 1e6,
+        evaluating=evaluate,
     )

@@ -306,8 +306,9 @@ def in_parts(
     for name, value in before.items():
         found[name] = np.where(last < 0, value, found[name])
     found["regret"] = np.repeat(mean[:, None], found["regret"].shape[1], axis=1)
-    part = np.searchsorted(ends, now).clip(max=parts - 1)
-    return found, {name: np.bincount(part, each, parts) for name, each in seconds.items()}
+    part = np.searchsorted(ends, now[: last[-1] + 1])
+    of = {name: np.bincount(part, each[: len(part)], parts) for name, each in seconds.items()}
+    return found, of
 
 
 def _evaluation_seconds(instance: Any) -> float:

@@ -1,5 +1,6 @@
 """Trials under a clock that ends them: equal parts of the time, declared costs of thinking."""
 
+from dataclasses import replace
 from time import process_time
 
 import gymnasium as gym
@@ -11,6 +12,7 @@ from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.reporting.plots import figure
 from gpbandits_env.scenarios.results.curves import along
+from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import run_study
@@ -106,6 +108,19 @@ def test_initial_points_count_before_the_first_round_has_ended():
     record = run_trial(scenario(agents=late, initial=4), "late", 0)
     assert record.rounds["evaluations"].tolist() == [4, 4, 4, 5, 5, 5, 6, 6, 6]
     assert record.rounds["model_order"].tolist() == [4, 4, 4, 5, 5, 5, 6, 6, 6]
+
+
+def test_the_time_of_an_agent_is_that_of_its_rounds(tmp_path):
+    given = scenario(initial=3, trials=1)
+    outcome = run_study(given, tmp_path / "x.sqlite", jobs=1, progress=False)
+    with Store.open(outcome.path) as store:
+        agents_found = report(store).cells[0].agents
+        for agent, rounds in zip(agents_found, (29, 9, 30), strict=True):
+            assert agent.evaluations == 3 + rounds
+            spent = store.seconds(0, agent.label, "ask") + store.seconds(0, agent.label, "tell")
+            assert agent.microseconds == pytest.approx(1e6 * spent.sum() / rounds)
+    skipped = run_study(replace(given, selective=True), tmp_path / "y.sqlite", jobs=1)
+    assert "us/round" not in skipped.report().text()
 
 
 def test_only_the_clock_ends_a_trial():
