@@ -193,12 +193,15 @@ class Theorem42(Bound):
         block = paper_block_length(problem.replaced(horizon=horizon))
         gain = theory.information_gain_bound(arms, problem.kernel, noise_var, block)[-1]
         rounds = _rounds(horizon)
-        slopes, tails = (self.delta, self.a, self.b), (self.delta, self.a0, self.b0)
+        slopes, variance = (self.delta, self.a, self.b), _variance(problem, arms)
         beta = time_varying.beta_resetting(rounds, arms.dim, *slopes, _side(arms))
+        # The theorem is for a function of variance 1. Its 2 is the error of a grid.
+        sd = math.sqrt(variance)
+        tails = (self.delta, self.a0, self.b0 / sd)
         bound = time_varying.regret_bound_resetting(
-            rounds, beta, block, float(gain), noise_var, epsilon, *tails, _variance(problem, arms)
+            rounds, beta, block, float(gain), noise_var / variance, epsilon, *tails
         )
-        return bound / rounds
+        return (sd * (bound - 2.0) + 2.0) / rounds
 
 
 # -- bedi2022: compression ------------------------------------------------------------------------

@@ -159,13 +159,12 @@ def regret_bound_resetting(
     delta: float,
     a0: float = 1.0,
     b0: float = 1.0,
-    variance: float = 1.0,
     *,
     as_printed: bool = False,
 ) -> Array:
     """The bound of R-GP-UCB: R_T <= sqrt(C1 T beta_T (T/N + 1) gamma_N) + 2 + T psi_T(N, epsilon).
 
-    beta_T comes from `beta_resetting`. For v != 1, psi_T is that of f / sqrt(v), times sqrt(v).
+    beta_T comes from `beta_resetting`. The kernel has k(x, x) <= 1.
 
     ERRATUM: by eq. (72) of the proof psi_T is twice what eq. (18) prints. Twice is the default. The
     proof has noise of variance 1 in eq. (65): the 2 in 2 + b0 stands for 2 max(1, s).
@@ -174,14 +173,13 @@ def regret_bound_resetting(
     """
     t, betas = rounds(horizon), nonnegative(beta, "beta")
     gain, per_block = positive(block_gain, "block_gain", zero=True), t / whole(block, "block") + 1.0
-    learned = np.sqrt(regret_constant(noise_var, variance) * t * betas * per_block * gain)
+    learned = np.sqrt(regret_constant(noise_var) * t * betas * per_block * gain)
     stale = block**3 * share(epsilon, "epsilon")
     factor = 2.0 * (1.0 + positive(a0, "a0", zero=True)) * np.pi**2
     tail = np.sqrt(np.log(factor * t**2 / (3.0 * probability(delta))))
-    precision = variance / noise_var
-    scale = math.sqrt(variance if as_printed else max(variance, noise_var))
-    largest = 2.0 * scale + positive(b0, "b0", zero=True)
-    psi = np.sqrt(variance * betas * (3.0 * precision + precision**2) * stale)
+    precision, noise = 1.0 / noise_var, 1.0 if as_printed else math.sqrt(max(1.0, noise_var))
+    largest = 2.0 * noise + positive(b0, "b0", zero=True)
+    psi = np.sqrt(betas * (3.0 * precision + precision**2) * stale)
     psi = psi + (precision + precision**2) * stale * largest * tail
     return learned + 2.0 + t * psi * (1.0 if as_printed else 2.0)
 
