@@ -5,7 +5,7 @@ study.optimize(objective, n_trials=50)
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -95,18 +95,19 @@ class GPBanditsSampler(BaseSampler):
         if not search_space:
             return {}
         parameters = {name: _Parameter.of(d) for name, d in search_space.items()}
+        bounds = dict.fromkeys(chain.from_iterable(map(_limits, trials)), 0.0)
         campaign = Campaign(  # raises errors of settings also early
             {name: p.dimension for name, p in parameters.items()},
             self._agent,
             maximize=study.direction == StudyDirection.MAXIMIZE,
             seed=0 if early else int(self._rng.integers(2**53)),
             n_initial=0,
-            constraints=dict.fromkeys(chain.from_iterable(map(_limits, trials)), 0.0),
+            constraints=bounds,
             **self._settings,
         )
         if early:
             return {}
-        _tell(campaign, parameters, trials)
+        _tell(campaign, parameters, trials, bounds)
         (suggestion,) = campaign.ask()
         return {name: p.outside(suggestion.params[name]) for name, p in parameters.items()}
 
@@ -159,11 +160,13 @@ def _check_anywhere(agent: str, settings: Settings) -> None:
 
 
 def _tell(
-    campaign: Campaign, parameters: "Mapping[str, _Parameter]", trials: Sequence[FrozenTrial]
+    campaign: Campaign,
+    parameters: "Mapping[str, _Parameter]",
+    trials: Sequence[FrozenTrial],
+    names: Iterable[str],
 ) -> None:
     """Pass all finished and failed trials to a campaign first, then the running ones."""
     ended, running = [], []
-    names = campaign.snapshot()["constraints"]
     for t in trials:
         if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):
             continue

@@ -90,7 +90,7 @@ def ascent(f, box, start):
 
     def fall(unit):
         point = (box.low + width * unit)[None]
-        return -f(point)[0], -f.gradient(point)[0] * width
+        return -f(point)[0], -(f.coefficients @ f.sampler.gradient(point)[0]) * width
 
     end = minimize(fall, (start - box.low) / width, jac=True, bounds=[(0.0, 1.0)] * box.dim)
     return np.clip(box.low + width * end.x, box.low, box.high)

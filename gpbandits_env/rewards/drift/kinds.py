@@ -22,7 +22,7 @@ class _InTime(Drift):
 
 @DRIFTS.register("markov")
 @dataclass(frozen=True)
-class MarkovDrift(Drift):
+class MarkovDrift(_InTime):
     r"""The time-varying GP of bogunovic2016.
 
     .. math:: f_{t+1} = \sqrt{1 - \epsilon} f_t + \sqrt{\epsilon} g_{t+1},
@@ -41,9 +41,6 @@ class MarkovDrift(Drift):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", share(self.epsilon, "epsilon"))
-
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
-        return (markov_step(memory[0], fresh, self.epsilon),)
 
     def elapse(
         self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator

@@ -97,10 +97,6 @@ class BoxFunction(Function):
         """The values (m,) at points (m, d). Cost: m r feature evaluations."""
         return self.sampler.features(actions) @ self.coefficients
 
-    def gradient(self, points: Array) -> Array:
-        """The gradients (m, d) at points (m, d)."""
-        return np.einsum("nrd,r->nd", self.sampler.gradient(points), self.coefficients)
-
     def __reduce__(self) -> tuple[object, ...]:
         return BoxFunction, (self.sampler, self.coefficients, self.best_action, self.accuracy)
 

@@ -81,10 +81,14 @@ def test_nothing_beats_the_maximum_in_a_box(on_box, drawn):
         assert f(f.best_action[None])[0] == f.optimum
 
 
+def gradient(f, x):
+    return np.einsum("nrd,r->nd", f.sampler.gradient(x), f.coefficients)
+
+
 def test_the_maximum_is_a_stationary_point_or_on_the_edge(on_box, drawn):
     box = on_box.domain
     for f in drawn:
-        slope, at = f.gradient(f.best_action[None])[0], f.best_action
+        slope, at = gradient(f, f.best_action[None])[0], f.best_action
         # The slope ``accuracy`` below the maximum; second derivatives are at least 40 there.
         tiny = np.sqrt(2 * 40 * f.accuracy)
         inside = (at > box.low) & (at < box.high)
@@ -98,7 +102,7 @@ def test_gradients_agree_with_finite_differences(on_box, drawn):
     x = box.sample(np.random.default_rng(4), 3) * 0.9
     for i, step in enumerate(1e-4 * np.eye(box.dim)):
         numeric = (f(x + step) - f(x - step)) / 2e-4
-        assert np.allclose(f.gradient(x)[:, i], numeric, atol=2e-4)
+        assert np.allclose(gradient(f, x)[:, i], numeric, atol=2e-4)
 
 
 def test_pickles_bring_functions_back(on_box, drawn):
