@@ -53,7 +53,7 @@ def data(download: str | None) -> None:
     Examples:
       gpbandits data
       GPBANDITS_DATA=~/readings gpbandits data
-      gpbandits data --download metr-la-full
+      gpbandits data --download mnist
     """
     if download is not None:
         click.echo(datasets.download(download))

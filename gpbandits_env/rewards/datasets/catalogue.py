@@ -10,9 +10,9 @@ from gpbandits_env.rewards.datasets.gisette import GISETTE
 from gpbandits_env.rewards.datasets.intel import INTEL
 from gpbandits_env.rewards.datasets.mnist import MNIST
 from gpbandits_env.rewards.datasets.tables import Readings
-from gpbandits_env.rewards.datasets.traffic import I880, WEEK, WHOLE
+from gpbandits_env.rewards.datasets.traffic import I880, WEEK
 
-DATASETS: dict[str, Dataset] = {d.name: d for d in (INTEL, WEEK, WHOLE, I880, MNIST, GISETTE)}
+DATASETS: dict[str, Dataset] = {d.name: d for d in (INTEL, WEEK, I880, MNIST, GISETTE)}
 
 
 def load(name: str, options: Settings | None = None) -> Readings:

@@ -102,14 +102,13 @@ def packaged_table(name: str, subfolder: str) -> Array:
         return read_table(inside, header=False).values
 
 
-def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:
-    """Download a file from the first address that provides the expected content.
+def fetch(urls: Sequence[str], folder: Path) -> Path:
+    """Download a file from the first address that provides it; the caller checks its content.
 
     Args:
         urls: addresses of the same file.
-        checksum: the "algorithm:digest" of the file, if known.
-        folder: the folder for the file, which keeps its name; an existing file with that digest is
-            not downloaded again.
+        folder: the folder for the file, which keeps its name; an existing file is not downloaded
+            again.
     Raises:
         MissingData: no address provided the file; the message has the error of each.
         MissingExtra: the package pooch is not installed.
@@ -118,7 +117,7 @@ def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:
     said = []
     for url in urls:
         try:
-            return Path(pooch.retrieve(url, checksum, Path(url).name, folder))
+            return Path(pooch.retrieve(url, None, Path(url).name, folder))
         except (OSError, ValueError) as error:
             said.append(f"{url}: {error}")
     raise MissingData("could not be downloaded: " + "; ".join(said))

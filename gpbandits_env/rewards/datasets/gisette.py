@@ -119,7 +119,7 @@ def download_gisette(folder: Path) -> Path:
         MissingData: the address did not provide the expected files.
         MissingExtra: the package pooch is not installed.
     """
-    packed = fetch([URL], None, folder)
+    packed = fetch([URL], folder)
     try:
         with zipfile.ZipFile(packed) as archive:
             inside = {Path(name).name: name for name in archive.namelist()}
