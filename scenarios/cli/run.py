@@ -30,6 +30,14 @@ from gpbandits_env.scenarios.study.run import Outcome, run_study
 from gpbandits_env.specs import no_user_code as refuse_user_code
 
 LONGEST = 100  # characters of a file name, which contains the settings
+# Options of `gpbandits suite run` too.
+ENGINE = click.option(
+    "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
+)
+ADDRESS = click.option(
+    "--address",
+    help="Address of a running cluster: tcp://HOST:8786 (Dask), auto or HOST:6379 (Ray).",
+)
 
 
 @click.command()
@@ -41,13 +49,8 @@ LONGEST = 100  # characters of a file name, which contains the settings
 @options.settings(
     help="Set an argument of the environment, or of the agents (agents.NAME); may be repeated."
 )
-@click.option(
-    "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
-)
-@click.option(
-    "--address",
-    help="Address of a running cluster: tcp://HOST:8786 (Dask), auto or HOST:6379 (Ray).",
-)
+@ENGINE
+@ADDRESS
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
 @options.out(help="Results file; an existing one is resumed.")
 @click.option("--fresh", is_flag=True, help="Replace the results file instead of resuming it.")

@@ -13,8 +13,9 @@ from gpbandits_env.display import aligned, counted
 from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.commands import exit_code
+from gpbandits_env.scenarios.cli.run import ADDRESS, ENGINE
 from gpbandits_env.scenarios.scenario import AgentEntry, label_of
-from gpbandits_env.scenarios.study.engines import NAMES, Engine
+from gpbandits_env.scenarios.study.engines import Engine
 from gpbandits_env.scenarios.study.files import look_for_modules, parse_settings
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import absent, archived, entries
@@ -68,13 +69,8 @@ def list_problems(name: str) -> None:
 @click.option("--problem", "problems", multiple=True, help="Only this problem; may be repeated.")
 @options.trials(help="Only so many trials of each problem.")
 @options.JOBS
-@click.option(
-    "--engine", type=click.Choice(NAMES), default="local", show_default=True, help="Where to run."
-)
-@click.option(
-    "--address",
-    help="Address of a running cluster: tcp://HOST:8786 (Dask), auto or HOST:6379 (Ray).",
-)
+@ENGINE
+@ADDRESS
 @options.out(
     help="Folder of the results, which are resumed; by default results/SUITE-LABEL, and for a part "
     "of the problems or trials results/SUITE-LABEL-part."
