@@ -1,7 +1,7 @@
 """What decides the claims of bedi2022 beside its curves."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from time import process_time
@@ -20,17 +20,9 @@ from gpbandits_env.scenarios.papers.bedi2022 import ENTROPY, EPSILON, QBAR
 from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.evidence import rounds_kept
 from gpbandits_env.scenarios.results.store import Store
-from tools.claims.compressed_runs import (
-    DELTA,
-    KERNEL,
-    NOISE_VAR,
-    Run,
-    Runs,
-    line,
-    observe,
-    plane,
-    play,
-)
+from tools.claims import Arrays, named
+from tools.claims import compressed_runs as compressed
+from tools.claims.compressed_runs import DELTA, KERNEL, NOISE_VAR, Run, Runs, line, plane, roots_of
 
 EVALUATION = 0.045  # seconds per evaluation of the logistic regression
 OPERATION = 1e-9  # seconds per operation of a refit, which has |X| M^2 of them
@@ -72,9 +64,11 @@ def late(store: Store, cell: int, label: str) -> dict[str, Array]:
 
 def early(store: Store, cell: int, label: str) -> dict[str, Array]:
     """Average regret and model order after the rounds that the paper's clock times suggest."""
-    regret, orders = (along(store, cell, label, k) for k in ("average_regret", "model_order"))
-    found = {f"average_regret_{t}": regret[:, t - 1] for t in (50, 100, 500)}
-    return found | {f"model_order_{t}": orders[:, t - 1] for t in (50, 100, 500)}
+    return {
+        f"{name}_{t}": along(store, cell, label, name)[:, t - 1]
+        for name in ("average_regret", "model_order")
+        for t in (50, 100, 500)
+    }
 
 
 def size(store: Store, cell: int, label: str) -> dict[str, Array]:
@@ -97,8 +91,7 @@ def time(store: Store, cell: int, label: str) -> dict[str, Array]:
     own, dense = _times(store, cell, label), _dense(label)
     rounds = rounds_kept(own.shape[1], len(own))
     total = np.cumsum(own, axis=1)[:, rounds - 1]
-    before = np.concatenate([np.zeros((len(own), 1)), total[:, :-1]], axis=1)
-    found = {"round_time": (total - before) / np.diff(rounds, prepend=0)}
+    found = {"round_time": np.diff(total, axis=1, prepend=0.0) / np.diff(rounds, prepend=0)}
     if dense in store.labels(cell):
         found["time_share"] = total[:, -1] / _times(store, cell, dense).sum(axis=1)
     return found
@@ -146,11 +139,10 @@ _regret, _order = _of(lambda run: float(run.regret.sum())), _of(lambda run: floa
 
 def _uniform(functions: Array) -> Array:
     """The regret of uniform play, (functions, horizons)."""
-    found: Array = np.outer(functions.max(axis=1) - functions.mean(axis=1), HORIZONS)
-    return found
+    return np.outer(functions.max(axis=1) - functions.mean(axis=1), HORIZONS)
 
 
-def horizons(dim: int, rule: str) -> dict[str, Any]:
+def horizons(dim: int, rule: str) -> Arrays:
     """Functions drawn from the kernel at epsilon_T = log(1 + T^-alpha)/2 (Theorem 3.1, Table 1).
 
     20 functions on the grid of the example (p = 1) or of Rosenbrock's function (p = 2), six
@@ -164,7 +156,7 @@ def horizons(dim: int, rule: str) -> dict[str, Any]:
     gains = theory.information_gain_bound(arms, KERNEL, NOISE_VAR, HORIZONS[-1])
     betas = theory.beta_finite(HORIZONS, arms.size, DELTA)
     recent = _of(lambda run: float((run.order[-len(run.order) // 10 :] ** 2).mean()))
-    found: dict[str, Any] = {"T": HORIZONS, "zero": np.zeros(TRIALS)}
+    found: Arrays = {"T": HORIZONS, "zero": np.zeros(TRIALS)}
     for share in SHARES:
         made = runs.each(rule, functions, _budgets(share / dim), 1000, 2**dim)
         regret, order = _regret(made), _order(made)
@@ -182,7 +174,7 @@ def horizons(dim: int, rule: str) -> dict[str, Any]:
         found["operations 0.5"] = arms.size * recent(made)
     for name in ("R", "M"):
         columns = [found[f"{name} {share:g}"][:, -1] for share in SHARES]
-        found[f"last {name} 0"], found[f"last {name} 1"] = columns[0], columns[-1]
+        found |= {f"last {name} 0": columns[0], f"last {name} 1": columns[-1]}
         logs = np.log(np.maximum(columns, 1e-12))
         found[f"trend {name}"] = np.polyfit(SHARES, logs, 1)[0]  # on alpha p
     return found
@@ -194,11 +186,10 @@ def _bound(rule: str, beta: Array, gain: Array, epsilon: Array, z: Array) -> Arr
         return theory.regret_bound_compressed(HORIZONS, beta, gain, NOISE_VAR, epsilon)
     one = partial(theory.regret_bound_compressed_ei, noise_var=NOISE_VAR, as_printed=True)
     made = np.vectorize(lambda t, b, g, e, r: one(t, b, g, epsilon=e, largest_z=r), otypes=[float])
-    found: Array = made(HORIZONS, beta, gain, epsilon, z)
-    return found
+    return made(HORIZONS, beta, gain, epsilon, z)
 
 
-def corollary() -> dict[str, Any]:
+def corollary() -> Arrays:
     """Corollary 3.3, on the example function at alpha = 1/2, beside `horizons`.
 
     R_T over (3.5), M_T over sqrt(T), and at the largest T (3.5) over T (f* - mean f), on functions
@@ -222,7 +213,7 @@ def corollary() -> dict[str, Any]:
     }
 
 
-def continuous(dim: int) -> dict[str, Any]:
+def continuous(dim: int) -> Arrays:
     """Theorem 3.2(ii), eq. (3.4), with the second beta_t, alpha = 1/(2p), 20 functions.
 
     The functions are drawn on fine grids of [0, r]^d, r = 20 in one and 4 in two dimensions, on
@@ -238,15 +229,16 @@ def continuous(dim: int) -> dict[str, Any]:
     runs, functions = Runs(arms, width), _drawn(arms, TRIALS)
     gains = theory.information_gain_bound(arms, KERNEL, NOISE_VAR, HORIZONS[-1])
     made = runs.each("ucb", functions, _budgets(0.5 / dim), 1000)
-    gain, epsilon = gains[_order(made).astype(int) - 1], zip(*_budgets(0.5 / dim), strict=True)
+    gain = gains[_order(made).astype(int) - 1]
+    epsilon = theory.compression_budget(HORIZONS, 0.5 / dim)
     bound = theory.regret_bound_compressed(
-        HORIZONS, width(HORIZONS), gain, NOISE_VAR, next(epsilon), continuous=True
+        HORIZONS, width(HORIZONS), gain, NOISE_VAR, epsilon, continuous=True
     )
     vacuous = (bound / _uniform(functions))[:, -1]
     return {"R over (3.4)": _regret(made) / bound, "(3.4) over uniform play": vacuous}
 
 
-def confidence() -> dict[str, Any]:
+def confidence() -> Arrays:
     """Lemma 8.1: whether f was outside the bounds at any arm and round, and the bounds' width.
 
     100 functions drawn from the kernel on the grid of the example, T = 2000, compressed GP-UCB at
@@ -263,7 +255,7 @@ def confidence() -> dict[str, Any]:
     return found
 
 
-def constant() -> dict[str, Any]:
+def constant() -> Arrays:
     """Eq. (8.31): the average regret over rounds 7501 to 10,000 at constant epsilons.
 
     20 functions drawn from the kernel on the grid of the example, GP-UCB.
@@ -276,13 +268,13 @@ def constant() -> dict[str, Any]:
     return {"regret": found[:, ~idle], "epsilon": np.array(epsilons)[~idle]}
 
 
-def epsilons(rule: str) -> dict[str, Any]:
+def epsilons(rule: str) -> Arrays:
     """Theorem 3.1, eq. (3.1): model orders at six constant epsilons, T = 10,000, 20 trials.
 
     The example function (p = 1) and Rosenbrock's (p = 2), with random initial points.
     """
     budgets = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
-    found: dict[str, Any] = {"inverse": 1.0 / np.expm1(2.0 * np.array(budgets))}
+    found: Arrays = {"inverse": 1.0 / np.expm1(2.0 * np.array(budgets))}
     for name, arms, initial in (("example", line(), 2), ("rosenbrock", plane(), 4)):
         same, long = np.tile(_values(name, arms), (TRIALS, 1)), [(e, 10_000) for e in budgets]
         made = Runs(arms).each(rule, same, long, 100, initial)
@@ -292,7 +284,7 @@ def epsilons(rule: str) -> dict[str, Any]:
     return found
 
 
-def domains(epsilon: float, horizon: int) -> dict[str, Any]:
+def domains(epsilon: float, horizon: int) -> Arrays:
     """Section 4.1, last sentence: orders on the example function on three domains, 20 trials.
 
     The domains are [-5, 5], [-10, 10] and [-20, 20], with the same spacing. "order ..." is NaN
@@ -300,7 +292,7 @@ def domains(epsilon: float, horizon: int) -> dict[str, Any]:
     more.
     """
     lengths = (10.0, 20.0, 40.0)
-    found: dict[str, Any] = {"length": lengths}
+    found: Arrays = {"length": lengths}
     for rule in RULES:
         final = np.empty((TRIALS, len(lengths)))
         for j, length in enumerate(lengths):
@@ -339,8 +331,7 @@ class Refitted:
         factor = cho_factor(cross[:, at] + NOISE_VAR * np.eye(len(at)), lower=True)
         var = self.gram.diagonal() - np.einsum("ij,ij->j", cross, cho_solve(factor, cross))
         self.var = np.maximum(var, 1e-12)
-        found: Array = cross.T @ cho_solve(factor, np.array(self.rewards))
-        return found
+        return cross.T @ cho_solve(factor, np.array(self.rewards))
 
     def condition(self, arms: list[int], rewards: list[float]) -> None:
         self.points += arms
@@ -351,7 +342,7 @@ KINDS = ("compressed", "dense", "bkb")
 RATIOS = (KINDS[:2], ("bkb", "dense"), ("dense", "bkb"), ("compressed", "bkb"))
 
 
-def clock(epsilon: float, horizon: int = 200, trials: int = 5) -> dict[str, Any]:
+def clock(epsilon: float, horizon: int = 200, trials: int = 5) -> Arrays:
     """Tables 2 to 4: CPU seconds of agents whose posterior is computed anew in each round.
 
     The horizon is 200: the paper's 5 to 8 seconds for a dense agent fit a few hundred rounds of
@@ -359,7 +350,7 @@ def clock(epsilon: float, horizon: int = 200, trials: int = 5) -> dict[str, Any]
     "regret ..." is the average regret of each agent at a quarter, half and all of the compressed
     agent's time. Times differ from run to run, everything else does not.
     """
-    found: dict[str, Any] = {"one": np.ones(trials)}
+    found: Arrays = {"one": np.ones(trials)}
     for name, arms, initial in (("example", line(), 2), ("rosenbrock", plane(), 4)):
         timed = partial(_timed, arms, _values(name, arms), initial, epsilon, horizon)
         for rule in RULES:
@@ -386,45 +377,40 @@ def _timed(
 ) -> tuple[Array, Array]:
     """The seconds after each round, and the regret of each round."""
     rule, kind, trial = run
-    rng, posterior = np.random.default_rng(trial), _posterior(kind, arms)
+    rng, posterior = np.random.default_rng(trial), Refitted(arms)
+    if kind == "bkb":  # which is computed anew in each round too
+        posterior = NystromPosterior(arms, KERNEL, NOISE_VAR, rng=np.random.default_rng(0))
     noise = rng.normal(0.0, math.sqrt(NOISE_VAR), horizon + initial)
     first = rng.integers(arms.size, size=initial)
-    best = observe(posterior, first, values[first] + noise[horizon:])
-    roots = np.sqrt(theory.beta_finite(np.arange(1.0, horizon + 1.0), arms.size, DELTA))
+    best = compressed.observe(posterior, first, values[first] + noise[horizon:])
+    roots = roots_of(arms, horizon)
     most = theory.compression_threshold(epsilon, NOISE_VAR) if kind == "compressed" else -math.inf
     times, regret = np.empty((2, horizon))
+    rounds = compressed.play(posterior, rule, values, roots, noise, most, best)
     began = process_time()
-    for t, (arm, _) in enumerate(play(posterior, rule, values, roots, noise, most, best)):
+    for t, (arm, _) in enumerate(rounds):
         regret[t], times[t] = values.max() - values[arm], process_time() - began
     return times, regret
-
-
-def _posterior(kind: str, arms: Arms) -> Any:
-    """BKB's posterior is computed anew in each round too."""
-    if kind != "bkb":
-        return Refitted(arms)
-    return NystromPosterior(arms, KERNEL, NOISE_VAR, rng=np.random.default_rng(0))
 
 
 # -- BKB's dictionaries ---------------------------------------------------------------------------
 
 
-def dictionaries(horizon: int = 2000) -> dict[str, Any]:
+def dictionaries(horizon: int = 2000) -> Arrays:
     """BKB's dictionaries on the example function, drawn by arm or by pull.
 
     For qbar = 5 and that of its theory: the number of rounds after which the arm that was pulled
     most is missing, the largest number of points counted with repeats, and at the end the points
     counted with repeats, the distinct points and the number of features.
     """
-    arms, found = line(), dict[str, Any]()
-    values = example(arms.coordinates)
-    roots = np.sqrt(theory.beta_finite(np.arange(1.0, horizon + 1.0), arms.size, DELTA))
+    arms, found = line(), Arrays()
+    values, roots = example(arms.coordinates), roots_of(arms, horizon)
     for per, qbar, rule in product(("arm", "pull"), (5.0, QBAR), RULES):
         rng = np.random.default_rng(0)
         posterior = NystromPosterior(arms, KERNEL, NOISE_VAR, qbar=qbar, per=per, rng=rng)
         noise = (rng.normal(0.0, math.sqrt(NOISE_VAR)) for _ in roots)
         missing, largest, pulls = 0, 0, np.zeros(arms.size)
-        for arm, _ in play(posterior, rule, values, roots, noise):
+        for arm, _ in compressed.play(posterior, rule, values, roots, noise):
             pulls[arm] += 1.0
             copies = posterior.state()["_copies"]
             missing += copies[pulls.argmax()] == 0
@@ -441,18 +427,12 @@ MEASURES = {
     for name in ("example", "rosenbrock", "mnist-logistic")
     for end in _READINGS
 }
-COMPUTATIONS: Mapping[str, Any] = {
-    **{
-        f"horizons-{p}-{rule}": partial(horizons, p, rule) for p in (1, 2) for rule in ("ucb", "ei")
-    },
-    "corollary": corollary,
+COMPUTATIONS = named(corollary, confidence, constant, dictionaries) | {
+    **{f"horizons-{p}-{r}": partial(horizons, p, r) for p in (1, 2) for r in RULES[:2]},
     **{f"continuous-{p}": partial(continuous, p) for p in (1, 2)},
-    "confidence": confidence,
-    "constant": constant,
     **{f"epsilons-{rule}": partial(epsilons, rule) for rule in RULES},
     "domains": partial(domains, EPSILON, 10_000),
     "domains-entropy": partial(domains, ENTROPY, 2000),
     "clock": partial(clock, EPSILON),
     "clock-entropy": partial(clock, ENTROPY),
-    "dictionaries": dictionaries,
 }

@@ -47,9 +47,8 @@ class Runs:
     """Runs of the compressed agents on a set of arms."""
 
     def __init__(self, arms: Arms, beta: Callable[[Array], Array] | None = None) -> None:
-        self.arms = arms
+        self.arms, self._beta = arms, beta
         self.posterior = posterior_for(arms, KERNEL, NOISE_VAR)
-        self._beta = beta or (lambda t: theory.beta_finite(t, arms.size, DELTA))
 
     def run(
         self, rule: str, values: Array, epsilon: float, horizon: int, seed: int, initial: int = 0
@@ -60,7 +59,7 @@ class Runs:
         self.posterior.forget()
         first = rng.integers(self.arms.size, size=initial)
         best = observe(self.posterior, first, values[first] + noise[horizon:])
-        roots = np.sqrt(self._beta(np.arange(1.0, horizon + 1.0)))
+        roots = roots_of(self.arms, horizon, self._beta)
         found = Run(np.empty(horizon), np.empty(horizon))
 
         def look(mean: Array, var: Array, best: float, root: float) -> None:
@@ -92,9 +91,14 @@ class Runs:
         """Runs on functions (k, n) at each (epsilon, T): (k, budgets) of `Run`."""
         found = np.empty((len(functions), len(budgets)), object)
         for i, j in np.ndindex(*found.shape):
-            seed = scale * i + j
-            found[i, j] = self.run(rule, functions[i], *budgets[j], seed=seed, initial=initial)
+            found[i, j] = self.run(rule, functions[i], *budgets[j], scale * i + j, initial)
         return found
+
+
+def roots_of(arms: Arms, horizon: int, beta: Callable[[Array], Array] | None = None) -> Array:
+    """sqrt(beta_t) of each round, by default of the first beta_t of Theorem 3.2."""
+    t = np.arange(1.0, horizon + 1.0)
+    return np.sqrt(beta(t) if beta else theory.beta_finite(t, arms.size, DELTA))
 
 
 def observe(posterior: Any, arms: IntArray, rewards: Array) -> float:
