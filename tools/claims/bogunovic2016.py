@@ -1,6 +1,5 @@
 """What decides the claims of bogunovic2016 beside its curves."""
 
-from collections.abc import Callable
 from functools import lru_cache, partial
 
 import numpy as np
@@ -10,11 +9,9 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.results.evidence import Measure
 from gpbandits_env.scenarios.results.store import Store
+from tools.claims import Arrays, cell_of, environment, instances, named
 from tools.claims import bogunovic2016_real as real
 from tools.claims import bogunovic2016_theory as theory
-from tools.claims import cell_of, environment, instances
-
-Arrays = dict[str, Array]
 
 # -- What is measured in the trials of Fig. 2 ------------------------------------------------------
 
@@ -143,11 +140,11 @@ def rates(store: Store, cell: int, label: str) -> Arrays:
     zero, half, true, most = (
         _regret(store, cell, f"tv/{text}").mean(axis=1) for text in ("0", "5e-3", "1e-2", "1e-1")
     )
-    found = {
-        "tv/1e-1": {"rate above less below": (most - true) / 0.09 - (zero - true) / 0.01},
-        "tv/0": {"rate near 0 less before": (zero - half) / 0.005 - (half - true) / 0.005},
-    }
-    return found.get(label, {})
+    if label == "tv/1e-1":
+        return {"rate above less below": (most - true) / 0.09 - (zero - true) / 0.01}
+    if label == "tv/0":
+        return {"rate near 0 less before": (zero - half) / 0.005 - (half - true) / 0.005}
+    return {}
 
 
 def _regret(store: Store, cell: int, label: str) -> Array:
@@ -156,25 +153,19 @@ def _regret(store: Store, cell: int, label: str) -> Array:
 
 
 MATCHED_CASE: tuple[Measure, ...] = (rise, staleness, ratio_to_tv, against_fixed, epsilon_slope)
+OF_SCENARIO = {"se": MATCHED_CASE, "matern52": MATCHED_CASE}
+OF_SCENARIO |= {"mismatch-n": (spread,), "mismatch-eps": (rates,)}
 MEASURES: dict[str, tuple[Measure, ...]] = {
-    **{
-        f"bogunovic2016/{name}{end}": MATCHED_CASE
-        for name in theory.KERNELS
-        for end in ("", "@wide")
-    },
-    **{f"bogunovic2016/mismatch-n{end}": (spread,) for end in ("", "@wide")},
-    **{f"bogunovic2016/mismatch-eps{end}": (rates,) for end in ("", "@wide")},
+    f"bogunovic2016/{name}{end}": found
+    for name, found in OF_SCENARIO.items()
+    for end in ("", "@wide")
 }
 
 
 # -- What needs no scenario: see the two modules --------------------------------------------------
 
-COMPUTATIONS: dict[str, Callable[[], Arrays]] = {
-    "theorems-se": partial(theory.theorems, "se"),
-    "theorems-matern52": partial(theory.theorems, "matern52"),
-    "information": theory.information,
-    "lower-bound": theory.lower_bound,
-    "temperature": real.temperature,
-    "traffic-draws": real.traffic,
-    "learned": real.learned,
+COMPUTATIONS = {
+    **{f"theorems-{name}": partial(theory.theorems, name) for name in theory.KERNELS},
+    **named(theory.information, theory.lower_bound),
+    **named(real.temperature, real.traffic_draws, real.learned),
 }

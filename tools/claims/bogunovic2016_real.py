@@ -20,9 +20,9 @@ from gpbandits_env.scenarios.papers import bogunovic2016
 from gpbandits_env.scenarios.scenario import AgentEntry
 from gpbandits_env.scenarios.study.runner import make_env
 from gpbandits_env.seeding import seed_for, stream
+from tools.claims import Arrays, columns
 from tools.tuning import block_of, epsilon_of, training_rows
 
-Arrays = dict[str, Array]
 SEEDS = 50
 
 
@@ -93,26 +93,19 @@ def temperature() -> Arrays:
         {label: values.mean(axis=0).reshape(-1, n).mean(axis=1) for label, values in regret.items()}
         for n in (36, 12)
     )
+    pairs = [(a, "random") for a in ("tv-gp-ucb", "r-gp-ucb")]
+    pairs += [(a, "tv-gp-ucb") for a in ("gp-ucb", "temporal")]
     arrays = {f"{label} by 36": values for label, values in by_36.items()}
-    arrays |= {
-        f"{a} to {b}": log_ratio(by_36[a], by_36[b])
-        for a, b in (
-            ("tv-gp-ucb", "random"),
-            ("r-gp-ucb", "random"),
-            ("gp-ucb", "tv-gp-ucb"),
-            ("temporal", "tv-gp-ucb"),
-        )
-    }
+    arrays |= {f"{a} to {b}": log_ratio(by_36[a], by_36[b]) for a, b in pairs}
     return arrays | _decays(regret, by_12) | _gap(by_36["r-gp-ucb"] - by_36["tv-gp-ucb"], regret)
 
 
 def _decays(regret: Arrays, by_12: Arrays) -> Arrays:
     """GP-UCB does well for 48 rounds, and is barely better than random over the last 96."""
     first = {label: values[:, :48].mean(axis=1) for label, values in regret.items()}
-    ucbs = ("tv-gp-ucb", "r-gp-ucb", "gp-ucb")
-    gp_ucb = by_12["gp-ucb"]
+    lowest, gp_ucb = min(first[u] for u in ("tv-gp-ucb", "r-gp-ucb", "gp-ucb")), by_12["gp-ucb"]
     return {
-        "first 48: gp-ucb to the lowest": first["gp-ucb"] / min(first[u] for u in ucbs),
+        "first 48: gp-ucb to the lowest": first["gp-ucb"] / lowest,
         "first 48: gp-ucb": np.repeat(first["gp-ucb"], SEEDS),
         "first 48: random": first["random"],
         "last 96: gp-ucb to random": log_ratio(gp_ucb[-8:], by_12["random"][-8:]),
@@ -150,11 +143,11 @@ def _replayed(env_kwargs: Settings, horizon: int) -> tuple[Problem, Array]:
     """What the agents know, and the rows that are replayed from the first test row on."""
     env: Any = make_env("gpbandits/Replay-v0", env_kwargs, horizon).unwrapped
     env.reset(seed=0)
-    rows = []
-    for _ in range(horizon):
+    rows = np.empty((horizon, env.problem.domain.size))
+    for row in rows:
         env.step(np.zeros(1, np.int64))
-        rows.append(np.array(env.function.values))
-    return env.problem, np.array(rows)
+        row[:] = env.function.values
+    return env.problem, rows
 
 
 # -- Traffic ---------------------------------------------------------------------------------------
@@ -167,34 +160,31 @@ FALL, EVENTS, WAIT = 10.0, (14, 29, 43), 20
 
 
 @one_blas_thread()
-def traffic() -> Arrays:
+def traffic_draws() -> Arrays:
     """Regret on the two test mornings of METR-LA over 60 random draws of 50 of its 207 sensors.
 
     All arrays have one value per draw, which is the mean over 20 first sensors drawn from the 50,
     except those of "day", which have one per draw and morning.
     """
-    draws = [_draw(draw) for draw in range(TRAFFIC_DRAWS)]
-    whole = {key: np.array([found[key] for found in draws]) for key in draws[0]}
-    by_day = {key: values for key, values in whole.items() if key.startswith("day")}
-    found = {key: values for key, values in whole.items() if key not in by_day}
-    gp_ucb = found["gp-ucb"]
+    found = columns([_draw(draw) for draw in range(TRAFFIC_DRAWS)])
+    by_day = {key: found.pop(key) for key in list(found) if key.startswith("day")}
     found["tv-gp-ucb to random"] = log_ratio(found["tv-gp-ucb"], found["random"])
     for n in BLOCKS:
-        lead = found[f"r-gp-ucb {n}"] - gp_ucb
-        halves = [part.mean() + 2.0 * sem(part) for part in (lead[::2], lead[1::2])]
-        found[f"both halves {n}"] = np.array([max(halves)])
-        found[f"all draws {n}"] = np.array([lead.mean() + 2.0 * sem(lead)])
+        lead = found[f"r-gp-ucb {n}"] - found["gp-ucb"]
+        upper = [part.mean() + 2.0 * sem(part) for part in (lead[::2], lead[1::2], lead)]
+        found |= {f"both halves {n}": max(upper[:2]), f"all draws {n}": upper[2]}
     ranks = [rankdata(by_day[key]) for key in ("day gain", "day turnover")]
     scores = [(r - r.mean()) / r.std() for r in ranks]
     found["rank correlation"] = (scores[0] * scores[1]).reshape(by_day["day gain"].shape).mean(1)
     found["share of days lower"] = (by_day["day gain"] > 0.0).mean(axis=1)
     gain, error, ratio = (by_day[key].ravel() for key in ("day gain", "day error", "day ratio"))
-    found["gp-ucb better"] = (gain < -2.0 * error).astype(float)
+    found["gp-ucb better"] = gain < -2.0 * error
     found["ratio where no gain"] = ratio[gain <= 2.0 * error]
     found["day 1 gain"], found["day 2 gain"] = by_day["day gain"].T
     # A free run without an event says nothing about events.
-    met = np.isfinite([found[key] for key in found if key.startswith("event")]).all(axis=0)
-    return {k: v[met] if k.startswith("event") else v for k, v in found.items()}
+    events = [key for key in found if key.startswith("event")]
+    met = np.isfinite([found[key] for key in events]).all(axis=0)
+    return found | {key: found[key][met] for key in events}
 
 
 def _draw(draw: int) -> dict[str, Any]:
@@ -262,7 +252,7 @@ def _events(runs: Any, mornings: Array) -> tuple[float, float]:
 
 def _waits(
     pair: tuple[AgentEntry, AgentEntry], problem: Problem, morning: Array, event: int, first: int
-) -> list[float]:
+) -> Array:
     """Rounds until each agent has recovered from an imposed fall, after the same history.
 
     The history is that of each agent in turn. The sensor that it chose most often in the last five
@@ -274,7 +264,7 @@ def _waits(
         fallen = morning.copy()
         fallen[event:, np.bincount(arms[-5:]).argmax()] -= 2.0 * FALL
         waits.append([_wait(e, problem, fallen, arms, regret[-1]) for e in pair])
-    return [float(value) for value in np.mean(waits, axis=0)]
+    return np.mean(waits, axis=0)
 
 
 def _wait(entry: AgentEntry, problem: Problem, rows: Array, arms: IntArray, before: float) -> int:
@@ -303,7 +293,7 @@ def learned() -> Arrays:
     """Epsilon by marginal likelihood and N by cross-validation on the training days."""
     warm, traffic = (registry.get(f"bogunovic2016/{s}") for s in ("temperature", "traffic"))
     return {
-        "temperature epsilon": np.array([epsilon_of(warm)]),
-        "temperature N": np.array([block_of(warm)]),
-        "traffic epsilon": np.array([epsilon_of(traffic)]),
+        "temperature epsilon": epsilon_of(warm),
+        "temperature N": block_of(warm),
+        "traffic epsilon": epsilon_of(traffic),
     }

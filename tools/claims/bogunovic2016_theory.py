@@ -23,9 +23,9 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers.bogunovic2016 import EPSILONS, TAILS
 from gpbandits_env.scenarios.study.runner import make_env
 from gpbandits_env.seeding import seed_for, stream
+from tools.claims import Arrays
 from tools.claims.bogunovic2016_real import log_ratio
 
-Arrays = dict[str, Array]
 LENGTHSCALE, NOISE, DELTA, HORIZON = 0.2, 0.01, 0.1, 500
 KERNELS: dict[str, Kernel] = {
     "se": SquaredExponential(LENGTHSCALE),
@@ -66,7 +66,7 @@ def theorems(name: str) -> Arrays:
     found: Arrays = {"zero": np.zeros(TRIALS)}
     tails = TAILS[name]
     tau = 2.0 * tails["b"] * np.sqrt(np.log(6.0 * tails["a"] * np.pi**2 / 6.0 / DELTA))
-    found["points per axis"] = np.array([tau])
+    found["points per axis"] = tau
     static = greedy_design(GRID, KERNELS[name], NOISE, HORIZON)[1]
     for epsilon in EPSILONS:
         runs = [_trial(name, epsilon, trial) for trial in range(TRIALS)]
@@ -84,13 +84,13 @@ def theorems(name: str) -> Arrays:
             of = regret["r" if equation == "eq. 17" else "tv"]
             found[f"{equation} {epsilon}"] = (of / bound).max(axis=1)
             last = float(np.mean(np.atleast_2d(bound)[:, -1])) / HORIZON
-            found[f"{equation} over random {epsilon}"] = np.array([last / random])
+            found[f"{equation} over random {epsilon}"] = last / random
         rate = np.diff(gain[:, -101:], axis=1).mean()
         beta = TheoremBeta(False, tails["a"], tails["b"])(HORIZON)
         ever = np.sqrt(regret_constant(NOISE) * beta * rate)
-        found[f"for ever over random {epsilon}"] = np.array([float(ever) / random])
-        found[f"band {epsilon}"] = np.array([run["band"] for run in runs])
-        found[f"Lemma D.1 {epsilon}"] = np.array([run["lemma"] for run in runs[:CLOSE_TRIALS]])
+        found[f"for ever over random {epsilon}"] = ever / random
+        found[f"band {epsilon}"] = [run["band"] for run in runs]
+        found[f"Lemma D.1 {epsilon}"] = [run["lemma"] for run in runs[:CLOSE_TRIALS]]
     return found
 
 
@@ -167,8 +167,7 @@ def _mismatch(
         largest[t, 0] = np.abs(mean[t] - other.posterior.mean).max() / most
         largest[t, 1] = np.abs(sd[t] - true).max() / np.sqrt((3 / NOISE + NOISE**-2) * moved)
         other.tell(arms[t], rewards[t])
-    found: Array = largest.max(axis=0)
-    return found
+    return largest.max(axis=0)
 
 
 # -- Eq. (46): information gain by blocks ----------------------------------------------------------
@@ -196,21 +195,21 @@ def information() -> Arrays:
             for epsilon in DRIFTS:
                 drifting = [exact_gains(k, noise, epsilon) for k in covariances]
                 for form in ("printed", "corrected"):
-                    found[f"exact {form} {name} noise {noise:g} epsilon {epsilon}"] = np.array([
+                    found[f"exact {form} {name} noise {noise:g} epsilon {epsilon}"] = [
                         worst(a, b, noise, epsilon, form == "printed", range(1, MOST + 1))
                         for a, b in zip(drifting, static, strict=True)
-                    ])  # fmt: skip
+                    ]
         still = greedy_design(GRID, kernel, NOISE, HORIZON)[1] / GREEDY
         for epsilon in EPSILONS:
             greedy = tv.greedy_time_varying_gain(GRID, kernel, NOISE, epsilon, HORIZON)
             for form in ("printed", "corrected"):
                 ratio = worst(greedy, still, NOISE, epsilon, form == "printed", (200, HORIZON))
-                found[f"grid {form} {name} epsilon {epsilon}"] = np.array([ratio])
+                found[f"grid {form} {name} epsilon {epsilon}"] = ratio
     one = np.ones((1, 1))
-    found["one arm"] = np.array([
+    found["one arm"] = [
         worst(exact_gains(one, 1e-4, e, t), exact_gains(one, 1e-4, 0.0, t), 1e-4, e, True, (t,))
         for e, t in ((0.1, 8), (0.01, 50))
-    ])  # fmt: skip
+    ]
     return found
 
 
@@ -278,7 +277,7 @@ def lower_bound() -> Arrays:
             found[f"{name} step {RATES[i]} to {RATES[i + 1]}"] = step
         for epsilon in (0.1, 0.01):
             ratios = [_eq_100(kernel, epsilon, rng)[0] for _ in range(10)]
-            found[f"{name} eq. 100 epsilon {epsilon}"] = np.array(ratios)
+            found[f"{name} eq. 100 epsilon {epsilon}"] = ratios
     return found
 
 
@@ -318,4 +317,4 @@ def _peak(values: Array) -> Array:
     left, top, right = (values[at + i, draws] for i in (-1, 0, 1))
     bend = left - 2.0 * top + right
     bend = np.where(bend < 0.0, bend, -np.inf)
-    return np.asarray(np.maximum(values.max(axis=0), top - (right - left) ** 2 / (8.0 * bend)))
+    return np.maximum(values.max(axis=0), top - (right - left) ** 2 / (8.0 * bend))

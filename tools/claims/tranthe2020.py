@@ -21,17 +21,11 @@ from gpbandits_env.gp.samplers.box import FourierFeatures
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import AnalyticProcess
 from gpbandits_env.scenarios.metrics import FLOOR
-from gpbandits_env.scenarios.papers.tranthe2020 import (
-    DIMENSIONS,
-    FUNCTIONS,
-    HORIZON,
-    INITIAL,
-    SCENARIOS,
-)
+from gpbandits_env.scenarios.papers.tranthe2020 import DIMENSIONS, HORIZON, INITIAL, SCENARIOS
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.evidence import Measure, load
+from gpbandits_env.scenarios.results.evidence import Evidence, Measure, load
 from gpbandits_env.scenarios.results.store import Store
-from tools.claims import named, seconds
+from tools.claims import Arrays, named, seconds
 
 # The number of rounds whose mean is a level.
 LAST = 20
@@ -50,9 +44,8 @@ def levels(store: Store, cell: int, label: str) -> dict[str, Array]:
 def slopes(store: Store, cell: int, label: str) -> dict[str, Array]:
     """The slope of log R_T on log T over the second half of the run, (trials,)."""
     total = curves_of(store, cell, label, "cumulative_regret")
-    rounds = np.arange(1, total.shape[1] + 1)
-    second = slice(len(rounds) // 2, None)
-    return {"slope": np.polyfit(np.log(rounds[second]), np.log(total[:, second]).T, 1)[0]}
+    rounds = np.arange(1, total.shape[1] + 1)[total.shape[1] // 2 :]
+    return {"slope": np.polyfit(np.log(rounds), np.log(total[:, rounds - 1]).T, 1)[0]}
 
 
 MEASURES: dict[str, tuple[Measure, ...]] = {
@@ -64,34 +57,33 @@ MEASURES["tranthe2020/dimension"] += (seconds,)
 # -- Across scenarios -----------------------------------------------------------------------------
 
 
-def scaling() -> dict[str, Array]:
+def scaling() -> Arrays:
     """The loss of each agent's progress beyond uniform points from D = 20 to 100, by trial.
 
     The progress is the level minus the mean of log10(f(x*) - f(x)) over 10,000 uniform points.
     """
     found = {}
-    for function in FUNCTIONS[:3]:
+    for function in ("ackley", "hyper-ellipsoid", "levy"):
         small, large = _kept(f"{function}-20"), _kept(f"{function}-100")
         grown = _uniform(function, 100) - _uniform(function, 20)
-        for label in large.keys() & small.keys():
-            found[f"{function} {label}"] = large[label] - small[label] - grown
-    return dict(sorted(found.items()))
-
-
-def camelback() -> dict[str, Array]:
-    """R_T of MS-UCB on camelback in D dimensions, by trial."""
-    found = {}
-    for dim in DIMENSIONS:
-        kept = load(f"tranthe2020/camelback-{dim}")
-        if kept is not None:
-            found[f"D={dim}"] = kept.curve(0, "ms-ucb", "cumulative_regret")[:, -1]
+        for label in sorted({*small.labels(0)} & {*large.labels(0)}):
+            ends = (kept.curve(0, label, "log10_level") for kept in (large, small))
+            found[f"{function} {label}"] = np.subtract(*ends) - grown
     return found
 
 
-def _kept(name: str) -> dict[str, Array]:
-    """The kept levels of a scenario, (trials,) for each agent; none if it has not been run."""
-    kept = load(f"tranthe2020/{name}")
-    return {} if kept is None else {a: kept.curve(0, a, "log10_level") for a in kept.labels(0)}
+def camelback() -> Arrays:
+    """R_T of MS-UCB on camelback in D dimensions, by trial."""
+    of = {dim: _kept(f"camelback-{dim}") for dim in DIMENSIONS}
+    curves = {dim: kept.curve(0, "ms-ucb", "cumulative_regret") for dim, kept in of.items()}
+    return {f"D={dim}": curve[:, -1] for dim, curve in curves.items()}
+
+
+def _kept(name: str) -> Evidence:
+    """The evidence of a scenario of tranthe2020, which must have been made."""
+    found = load(f"tranthe2020/{name}")
+    assert found is not None, f"run python -m tools.reference tranthe2020/{name} first"
+    return found
 
 
 def _uniform(function: str, dim: int) -> float:
@@ -113,7 +105,7 @@ TAIL, DRAWS, POINTS = 2.0, 10_000, 512
 GREEDY_ROUNDS, CANDIDATES = 1000, 2000
 
 
-def covering() -> dict[str, Array]:
+def covering() -> Arrays:
     """Lemma 4 at the theta of Eq. 18, by the exact distribution of |z - z*|_1.
 
     "a ...": P(|z - z*|_1 <= theta) over the stated bound theta^n / n!. "b ..." and "c ...": the
@@ -126,13 +118,13 @@ def covering() -> dict[str, Array]:
             theta = _theta(n, count)
             name = f"n={n} Z={count} {place}"
             stated = np.log(2.0 / DELTA) / count
-            found[f"a {name}"] = np.array([within(theta).mean() / stated])
-            found[f"b {name}"] = np.array([((1.0 - within(theta)) ** count).mean()])
-            found[f"c {name}"] = np.array([((1.0 - within(2.0 * theta)) ** count).mean()])
+            found[f"a {name}"] = within(theta).mean() / stated
+            found[f"b {name}"] = ((1.0 - within(theta)) ** count).mean()
+            found[f"c {name}"] = ((1.0 - within(2.0 * theta)) ** count).mean()
     return found
 
 
-def covering_effective() -> dict[str, Array]:
+def covering_effective() -> Arrays:
     """Eq. 28: the probability that no x is within its theta of x* in d_e active directions.
 
     It is that of Eq. 18 with d_e in place of D - d.
@@ -144,7 +136,7 @@ def covering_effective() -> dict[str, Array]:
 
 def _theta(n: int, count: int) -> float:
     """The distance of Eq. 18: (n! log(2/delta) / |Z_t|)^(1/n)."""
-    return float(np.exp((gammaln(n + 1) + np.log(np.log(2.0 / DELTA) / count)) / n))
+    return np.exp((gammaln(n + 1) + np.log(np.log(2.0 / DELTA) / count)) / n)
 
 
 def _within(n: int, place: str) -> Callable[[float], Array]:
@@ -169,7 +161,7 @@ def _within(n: int, place: str) -> Callable[[float], Array]:
     return lambda radius: np.array([np.interp(radius, at, cdf) for cdf in sums])
 
 
-def bound_by_alpha() -> dict[str, Array]:
+def bound_by_alpha() -> Arrays:
     """Theorem 1 and Proposition 4 as printed, at every integer alpha from 0 to 2 (D - d).
 
     "violations ...": how often the part that depends on alpha grows below D - d - 1, is larger
@@ -179,7 +171,7 @@ def bound_by_alpha() -> dict[str, Array]:
     for (dim, d), horizon in itertools.product(SIZES, (200, 1000, 10**6)):
         n, none, order, bound = dim - d, np.zeros(horizon), [], []
         for alpha in range(2 * n + 1):
-            order.append(float(theory.regret_order_subspaces(horizon, 0.0, dim, d, alpha)))
+            order.append(theory.regret_order_subspaces(horizon, 0.0, dim, d, alpha))
             more = {"alpha": alpha, "as_printed": True}
             bound.append(theory.regret_bound_subspaces(none, dim, d, NOISE_VAR, **more)[-1])
         for name, made, last in (("theorem 1", order, None), ("proposition 4", bound, -1)):
@@ -187,35 +179,33 @@ def bound_by_alpha() -> dict[str, Array]:
             steps = np.diff(values)
             wrong = np.count_nonzero(steps[: n - 1] > 1e-9 * values[: n - 1])
             wrong += np.count_nonzero(np.abs(steps[n - 1 : last]) > 1e-9 * values[n - 1])
-            cell = f"{name} D={dim} d={d} T={horizon}"
-            found[f"violations {cell}"] = np.array([float(wrong)])
+            found[f"violations {name} D={dim} d={d} T={horizon}"] = wrong
     return found
 
 
-def bounds_compared() -> dict[str, Array]:
+def bounds_compared() -> Arrays:
     """Proposition 4, corrected, at alpha = D - d - 1 against GP-UCB's bound for compact sets.
 
     "whole ...": the ratio of the bounds. "root d/D ..." and "root 1/D ...": the ratio of their
     leading terms over sqrt(d/D) and over 1/sqrt(D).
     """
     found = {}
-    gains = {dim: _gain(dim) for dim in (20, 50, 100)}
     for dim, d in SIZES:
-        gain, b = gains[dim], _tail_scale(dim)
+        gain, b = _gain(dim), _tail_scale(dim)
         rounds = np.arange(1, len(gain) + 1)
         ours = _bound(gain, dim, d, b, dim - d - 1)
         theirs = _of_gp_ucb(gain, dim, b)
         widths = theory.beta_subspaces(rounds, dim, d, DELTA, TAIL, b)
         leading = np.sqrt(widths / theory.beta_continuous(rounds, dim, DELTA, TAIL, b, 2.0))
         for horizon in (200, 1000, 10**5):
-            cell, at = f"D={dim} d={d} T={horizon}", slice(horizon - 1, horizon)
+            cell, at = f"D={dim} d={d} T={horizon}", horizon - 1
             found[f"whole {cell}"] = ours[at] / theirs[at]
             found[f"root d/D {cell}"] = leading[at] / np.sqrt(d / dim)
             found[f"root 1/D {cell}"] = leading[at] * np.sqrt(dim)
     return found
 
 
-def bound_and_calls() -> dict[str, Array]:
+def bound_and_calls() -> Arrays:
     """For D - d - 1 <= alpha < 2 (D - d) - 1: 1 where the bound is tighter and calls are fewer.
 
     "both ...", "calls ..." and "bound ...": 1 where it is so at the smallest or the largest integer
@@ -225,23 +215,17 @@ def bound_and_calls() -> dict[str, Array]:
     for dim in (3, 6, 20, 50, 100):
         gain, b = _gain(dim, 1000), _tail_scale(dim)
         theirs = _of_gp_ucb(gain, dim, b)
-        for d, horizon in itertools.product((1, 2, 5, 10), (10, 100, 200, 1000)):
-            n = dim - d
-            if n <= 0:
-                continue
-            fewer, tighter, sizes = [], [], []
-            for alpha in (n - 1, 2 * n - 2):
-                logs = alpha * np.log(np.arange(1.0, horizon + 1.0))
-                sizes.append(float(logsumexp(logs)))
-                fewer.append(sizes[-1] < 2.0 * n * np.log(horizon + 1.0))
-                ours = _bound(gain[:horizon], dim, d, b, alpha)
-                tighter.append(bool(ours[-1] < theirs[horizon - 1]))
-            cell = f"D={dim} d={d} T={horizon}"
-            found[f"calls {cell}"] = np.array([float(any(fewer))])
-            found[f"bound {cell}"] = np.array([float(any(tighter))])
-            both = any(x and y for x, y in zip(fewer, tighter, strict=True))
-            found[f"both {cell}"] = np.array([float(both)])
-            found[f"subspaces {cell}"] = np.array([sizes[0] / np.log(10.0)])
+        small = (d for d in (1, 2, 5, 10) if d < dim)
+        for d, horizon in itertools.product(small, (10, 100, 200, 1000)):
+            n, cell = dim - d, f"D={dim} d={d} T={horizon}"
+            alphas, logs = (n - 1, 2 * n - 2), np.log(np.arange(1.0, horizon + 1.0))
+            sizes = np.array([logsumexp(alpha * logs) for alpha in alphas])
+            ours = np.array([_bound(gain[:horizon], dim, d, b, alpha)[-1] for alpha in alphas])
+            fewer = sizes < 2.0 * n * np.log(horizon + 1.0)
+            tighter = ours < theirs[horizon - 1]
+            found |= {f"calls {cell}": fewer.any(), f"bound {cell}": tighter.any()}
+            found[f"both {cell}"] = (fewer & tighter).any()
+            found[f"subspaces {cell}"] = sizes[0] / np.log(10.0)
     return found
 
 
@@ -313,18 +297,15 @@ class Drawn:
         self.range = self.optimum + self._climbed(starts, -1.0)[1]
 
     def __call__(self, x: Array) -> Array:
-        found: Array = self._sampler.values(x, self._xi)[0]
-        return found
+        return self._sampler.values(x, self._xi)[0]
 
     def _climbed(self, starts: Array, sign: float) -> tuple[Array, float]:
-        ends, values = climb(
-            lambda x, _: self._sampler.pull(x, sign * self._xi),
-            starts,
-            -np.ones(starts.shape[1]),
-            np.ones(starts.shape[1]),
-            evaluations=100 * STARTS,
-        )
-        return ends[values.argmax()], float(values.max())
+        def surface(x: Array, _: Any) -> tuple[Array, Array]:
+            return self._sampler.pull(x, sign * self._xi)
+
+        high = np.ones(starts.shape[1])
+        ends, values = climb(surface, starts, -high, high, evaluations=100 * STARTS)
+        return ends[values.argmax()], values.max()
 
 
 @cache
@@ -341,13 +322,13 @@ def _on_draws(n: int) -> tuple[Array, Array, Array]:
     return losses, ranges, theory.covering_term(np.array(COUNTS), dim, d, DELTA, TAIL, b)
 
 
-def _in_cells(asked: Callable[[Array, Array, Array], Array]) -> dict[str, Array]:
+def _in_cells(asked: Callable[[Array, Array, Array], Array]) -> Arrays:
     """What is asked of losses, ranges and bounds, for each D - d and size of Z."""
     of = {n: asked(*_on_draws(n)) for n in DRAWN_SIZES}
     return {f"n={n} Z={z}": of[n][i : i + 1] for n in of for i, z in enumerate(COUNTS)}
 
 
-def covering_on_draws() -> dict[str, Array]:
+def covering_on_draws() -> Arrays:
     """Lemma 4, Eq. 13, with the v0 of the main text: the share of 200 draws that lose more.
 
     The best value of the subspaces is taken to be that at y*, as in the proof, which is never above
@@ -356,12 +337,12 @@ def covering_on_draws() -> dict[str, Array]:
     return _in_cells(lambda losses, ranges, bounds: (losses > bounds).mean(axis=0))
 
 
-def covering_room() -> dict[str, Array]:
+def covering_room() -> Arrays:
     """The mean range of f on the box over the bound of Eq. 13: below 1 the bound says nothing."""
     return _in_cells(lambda losses, ranges, bounds: ranges.mean() / bounds)
 
 
-def effective_bound() -> dict[str, Array]:
+def effective_bound() -> Arrays:
     """Whether R_T exceeds Proposition 4 with d_e = 2 for D - d, at any T up to 200, by draw.
 
     D = 20, d = 5. The function depends on two coordinates that are drawn anew; its kernel, which
@@ -372,7 +353,7 @@ def effective_bound() -> dict[str, Array]:
     for alpha in (0.0, 1.0):
         bound = _bound(gain, 20, 5, b, alpha, effective_dim=EFFECTIVE)
         runs = [_cumulative(alpha, b, i) > bound for i in range(RUNS)]
-        found[f"alpha={alpha:g}"] = np.any(runs, axis=1).astype(float)
+        found[f"alpha={alpha:g}"] = np.any(runs, axis=1)
     return found
 
 
