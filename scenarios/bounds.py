@@ -49,14 +49,20 @@ class Bound(ABC):
 BOUNDS: Family[Bound] = Family("bound")
 
 
-def _arms(problem: Problem, whose: str) -> Arms:
-    if not isinstance(problem.domain, Arms) or problem.batch_size != 1:
-        raise InvalidInput(f"{whose} about one action per round on a finite set of arms")
+def _arms(problem: Problem, whose: str, *, batches: bool = False, drifts: bool = False) -> Arms:
+    """The arms of a problem that a theorem covers."""
+    if not isinstance(problem.domain, Arms) or not (batches or problem.batch_size == 1):
+        what = "batches" if batches else "one action per round"
+        raise InvalidInput(f"{whose} about {what} on a finite set of arms")
+    if problem.contexts is not None or problem.max_delay:
+        raise InvalidInput(f"{whose} about rewards that are not late, without contexts")
+    if not drifts and (problem.epsilon or problem.temporal is not None):
+        raise InvalidInput(f"{whose} about a function that does not drift")
     return problem.domain
 
 
 def _drifting(problem: Problem) -> tuple[Arms, float]:
-    arms = _arms(problem, "Theorems 4.2 and 4.3 are")
+    arms = _arms(problem, "Theorems 4.2 and 4.3 are", drifts=True)
     if problem.epsilon is None:
         raise InvalidInput(
             "Theorems 4.2 and 4.3 are about a function that drifts with a known epsilon"
@@ -281,9 +287,8 @@ class BatchTheorem1(Bound):
     legend = "Theorem 1"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
-        if not isinstance(problem.domain, Arms):
-            raise InvalidInput("the bound of ren2024 is about batches among finitely many arms")
-        arms, m, noise = problem.domain, problem.batch_size, problem.noise_var
+        arms = _arms(problem, "the bound of ren2024 is", batches=True)
+        m, noise = problem.batch_size, problem.noise_var
         gain = theory.information_gain_bound(arms, problem.kernel, noise, m * horizon)
         variance = _variance(problem, arms)
         rho = math.sqrt(1.0 + m * variance / noise)

@@ -9,7 +9,13 @@ from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import get
-from gpbandits_env.scenarios.bounds import ModelOrderBound, Theorem32
+from gpbandits_env.scenarios.bounds import (
+    BatchTheorem1,
+    ModelOrderBound,
+    Theorem1,
+    Theorem32,
+    Theorem43,
+)
 from gpbandits_env.scenarios.papers import bedi2022
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -143,3 +149,16 @@ def test_bounds_are_about_single_actions_on_arms():
     for changes in ({"batch_size": 2}, {"domain": Box(np.zeros(1), np.ones(1))}):
         with pytest.raises(InvalidInput, match="a finite set of arms"):
             Theorem32(0.01).curve(problem(**changes), 10)
+
+
+@pytest.mark.parametrize("bound", [Theorem1(), Theorem32(0.01), ModelOrderBound(0.01),
+                                   BatchTheorem1(), Theorem43(1.0, 1.0)])  # fmt: skip
+def test_bounds_refuse_problems_that_no_theorem_covers(bound):
+    drift, at_once = isinstance(bound, Theorem43), {"max_delay": 0}
+    covered = at_once | ({"epsilon": 0.1} if drift else {})
+    assert (bound.curve(problem(**covered), 5) > 0.0).all()
+    left_out = [{"max_delay": 3}, {"contexts": Arms.grid(2)}]
+    left_out += [] if drift else [{"epsilon": 0.1}, {"temporal": {"type": "wiener", "rate": 0.1}}]
+    for changes in left_out:
+        with pytest.raises(InvalidInput, match=r"not late, without contexts|does not drift"):
+            bound.curve(problem(**covered | changes), 5)

@@ -143,7 +143,7 @@ def test_the_bound_on_batches_is_that_of_the_theory_per_action():
     larger = Problem(arms, SquaredExponential(0.2, 9.0), 0.09, m)  # the function times 3
     assert BatchTheorem1().curve(larger, rounds) == pytest.approx(3.0 * total / per_action)
     box = Problem(Box([0.0], [1.0]), SquaredExponential(0.2), 0.01, m)
-    with pytest.raises(InvalidInput, match="finitely many arms"):
+    with pytest.raises(InvalidInput, match="batches on a finite set of arms"):
         BatchTheorem1().curve(box, rounds)
 
 
