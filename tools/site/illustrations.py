@@ -1,5 +1,6 @@
 """The illustrations of the papers, drawn with this library's own kernels, theory and data."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from gpbandits_env.scenarios.reporting.style import (
     new_figure,
     share_legend,
 )
+from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.seeding import stream
 
 # srinivas2010, Fig. 2: the rounds before the first one shown. After them GP-UCB, at seed 0, goes
@@ -37,8 +39,7 @@ TIMES = (1, 151, 301, 451)
 EVERY, DAY, TRAINING_DAYS = 10, 24 * 60, 3
 # The probability with which a bound fails.
 DELTA = 0.1
-# srinivas2010, Fig. 1: rounds, and runs of GP-UCB.
-ROUNDS, RUNS = 1000, 10
+LOG: Plain = {"xscale": "log", "yscale": "log"}
 # bogunovic2016: the drifts, and pairs of successive functions for each.
 EPSILONS = np.geomspace(1e-3, 1.0, 10)
 PAIRS = 400
@@ -55,16 +56,15 @@ def srinivas2010_fig_1(figure: Figure) -> None:
     """srinivas2010, Fig. 1 and Theorem 1: regret orders, and a bound above GP-UCB's regret."""
     left, right = figure.subplots(1, 2)
     _orders(left)
-    arms, kernel, rounds = Arms.grid(1000), SquaredExponential(0.2), np.arange(1, ROUNDS + 1)
-    gain = theory.information_gain_bound(arms, kernel, NOISE_VAR, ROUNDS)
+    kept = evidence.load("srinivas2010/se-1d")
+    rounds, arms = np.arange(1, kept.horizon + 1), Arms.grid(1000)
+    gain = theory.information_gain_bound(arms, SquaredExponential(0.2), NOISE_VAR, kept.horizon)
     bound = theory.regret_bound_theorem1(gain, arms.size, DELTA, NOISE_VAR)
     right.plot(rounds, bound / rounds, label="bound of Theorem 1", **line_style(0))
-    regret = np.mean([_gp_ucb(arms, kernel, run) for run in range(RUNS)], axis=0)
-    right.plot(
-        rounds, np.cumsum(regret) / rounds, color=INK, label=f"GP-UCB, mean of {RUNS} functions"
-    )
-    right.set(title="average regret and its bound", xlabel="$T$", ylabel="$R_T / T$")
-    right.set(xscale="log", yscale="log")
+    regret = kept.curve(0, "gp-ucb/unscaled", "average_regret").mean(axis=0)
+    name = f"GP-UCB, mean of {kept.trials} functions"
+    right.plot(kept.rounds, regret, color=INK, label=name)
+    right.set(title="average regret and its bound", xlabel="$T$", ylabel="$R_T / T$", **LOG)
     right.legend(fontsize=8, loc="lower left")
     share_legend(figure, 5, [left])
 
@@ -80,23 +80,7 @@ def _orders(axes: Axes) -> None:
     }
     for i, (name, order) in enumerate(orders.items()):
         axes.plot(rounds, np.sqrt(order / rounds), label=name, **line_style(i))
-    axes.set(title=r"orders $\sqrt{T \gamma_T} / T$, no constants", xlabel="$T$")
-    axes.set(xscale="log", yscale="log")
-
-
-def _gp_ucb(arms: Arms, kernel: SquaredExponential, run: int) -> Array:
-    """The regret of each round of GP-UCB on a function drawn from its prior, (T,)."""
-    rng = stream("srinivas2010/fig-1", 0, str(run))
-    truth = sampler_for(arms, kernel).draw(rng)
-    posterior = posterior_for(arms, kernel, NOISE_VAR, horizon=ROUNDS)
-    betas = theory.beta_finite(np.arange(1, ROUNDS + 1), arms.size, DELTA)
-    regret = np.empty(ROUNDS)
-    for t, beta in enumerate(betas):
-        choice = int(np.argmax(posterior.mean + np.sqrt(beta * posterior.var)))
-        reward = truth[choice] + np.sqrt(NOISE_VAR) * rng.standard_normal()
-        posterior.condition(np.array([choice]), np.array([reward]))
-        regret[t] = truth.max() - truth[choice]
-    return regret
+    axes.set(title=r"orders $\sqrt{T \gamma_T} / T$, no constants", xlabel="$T$", **LOG)
 
 
 def srinivas2010_fig_2a(figure: Figure) -> None:
@@ -170,8 +154,7 @@ def srinivas2010_fig_3(figure: Figure) -> None:
 
 def _spectrum(arms: Arms, kernel: Kernel) -> Array:
     """Eigenvalues from the largest down, scaled to the trace of n independent arms."""
-    found = np.linalg.eigvalsh(kernel(arms.coordinates))[::-1]
-    values: Array = np.maximum(found, 0.0).astype(np.float64)
+    values = theory.information.spectrum(np.linalg.eigvalsh(kernel(arms.coordinates)))
     return values * (arms.size / values.sum())
 
 
@@ -208,8 +191,7 @@ def bogunovic2016_lower_bound(figure: Figure) -> None:
     for i, rho in enumerate((0.0, 0.9), start=len(KERNELS)):
         name = rf"two arms, correlation {rho:g}: $\sqrt{{(1-\rho)/\pi}}\,(1-\sqrt{{1-\epsilon}})$"
         axes.plot(EPSILONS, theory.least_regret(EPSILONS, rho), label=name, **line_style(i))
-    axes.set(xlabel=r"$\epsilon$", ylabel="least regret per round")
-    axes.set(xscale="log", yscale="log")
+    axes.set(xlabel=r"$\epsilon$", ylabel="least regret per round", **LOG)
     share_legend(figure, 2, [axes])
 
 
@@ -224,9 +206,8 @@ def bogunovic2016_fig_1(figure: Figure) -> None:
     x = arms.coordinates[:, 0]
     for axes, (name, kernel) in zip(panels, kernels.items(), strict=True):
         rng = stream("bogunovic2016/fig-1", 0, name)
-        functions = DriftPath(MarkovDrift(EPSILON), sampler_for(arms, kernel).draw, rng).ahead(
-            TIMES[-1]
-        )
+        path = DriftPath(MarkovDrift(EPSILON), sampler_for(arms, kernel).draw, rng)
+        functions = path.ahead(TIMES[-1])
         for i, t in enumerate(TIMES):
             values, style = functions[t - 1], line_style(i)
             best = int(np.argmax(values))
@@ -262,21 +243,16 @@ def tranthe2020_theory(figure: Figure) -> None:
     """tranthe2020, Lemma 4 and Theorem 1: the covering term of the subspaces, and regret orders."""
     left, right = figure.subplots(1, 2)
     rounds, d = np.arange(1, 1001), 5
-    arms = {"$N_0 = 1$, $\\alpha = 0$": (1, 0.0), "$N_0 = 1$, $\\alpha = 2$": (1, 2.0)}
     gain = theory.gain_order_matern(rounds, d, 2.5)
-    styles = 0
-    for dim in (10, 20, 100):
-        for name, (n0, alpha) in arms.items():
-            label, style = f"$D = {dim}$, {name}", line_style(styles)
-            covering = theory.covering_term(theory.subspaces_by(len(rounds), n0, alpha), dim, d)
-            order = theory.regret_order_subspaces(rounds, gain, dim, d, alpha)
-            left.plot(rounds, covering, label=label, **style)
-            right.plot(rounds, order / rounds, label=label, **style)
-            styles += 1
-    left.set(title="covering term, $a = b = 1$, $\\delta = 0.1$", xlabel="$t$", ylabel="regret")
-    right.set(title="order of $R_T / T$, no constants", xlabel="$T$")
-    for axes in (left, right):
-        axes.set(xscale="log", yscale="log")
+    for i, (dim, alpha) in enumerate(itertools.product((10, 20, 100), (0.0, 2.0))):
+        label, style = rf"$D = {dim}$, $N_0 = 1$, $\alpha = {alpha:g}$", line_style(i)
+        covering = theory.covering_term(theory.subspaces_by(len(rounds), 1, alpha), dim, d)
+        order = theory.regret_order_subspaces(rounds, gain, dim, d, alpha)
+        left.plot(rounds, covering, label=label, **style)
+        right.plot(rounds, order / rounds, label=label, **style)
+    title = r"covering term, $a = b = 1$, $\delta = 0.1$"
+    left.set(title=title, xlabel="$t$", ylabel="regret", **LOG)
+    right.set(title="order of $R_T / T$, no constants", xlabel="$T$", **LOG)
     share_legend(figure, 3, [left])
 
 
