@@ -10,9 +10,9 @@ import numpy as np
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.agents import Agent, GPAgent
-from gpbandits_env.envs.drawing import BLUE, GREY, INK, ORANGE, VERMILION, draw_belief
+from gpbandits_env.envs.drawing import BLUE, GREY, INK, ORANGE, RING, VERMILION, draw_belief
 from gpbandits_env.errors import GPBanditsError
-from gpbandits_env.figure import NotebookFigure
+from gpbandits_env.scenarios.reporting.style import new_figure, share_legend
 
 # The rounds of the pictures, and how often the last round is repeated to count choices.
 ROUNDS = {"agents": 25, "repeats": 200}
@@ -64,44 +64,38 @@ def picture(name: str | type[Agent]) -> bytes:
     """The four panels of an agent."""
     rounds, arguments = ROUNDS["agents"], home(name)
     env: Any = gym.make(**arguments, noise_var=0.02, max_episode_steps=50)
-    agent, played = agents.make(name, env, seed=0), []
+    agent = agents.make(name, env, seed=0)
+    domain, t = agent.problem.domain, np.arange(1, rounds + 1)
     _begin(env)
-    optima, regrets = [], []
-    for t in range(rounds):
-        if hasattr(agent, "reveal") and t:
-            agent.reveal(env.unwrapped.function(np.arange(agent.problem.domain.size)))
+    played, rewards, optima, regrets = np.empty((4, rounds))
+    for i in range(rounds):
+        if hasattr(agent, "reveal") and i:
+            agent.reveal(env.unwrapped.function(np.arange(domain.size)))
         actions = agent.ask()
         observation, *_, info = env.step(actions)
-        place = agent.problem.domain.points(actions)
-        played.append((float(place[0, 0]), observation["rewards"][0]))
-        best = agent.problem.domain.points(np.asarray(info["best_action"])[None])
-        optima.append(float(best[0, 0]))
-        regrets.append(info["cumulative_regret"] / (t + 1))
-        if t < rounds - 1:
+        played[i], rewards[i] = domain.points(actions)[0, 0], observation["rewards"][0]
+        optima[i] = domain.points(np.asarray(info["best_action"])[None])[0, 0]
+        regrets[i] = info["cumulative_regret"] / t[i]
+        if i < rounds - 1:  # the picture shows the belief by which the agent chose
             agent.tell(actions, observation["rewards"])
-    figure = NotebookFigure(figsize=(6.0, 5.4), dpi=100, facecolor="white")
-    panels = figure.subplots(2, 2)
     actions, x = _line(agent)
-    panels[0, 0].plot(x, env.unwrapped.function(actions), color=INK, lw=1.4, label="function")
     belief = _belief(agent, actions)
-    if belief is not None:
-        draw_belief(panels[0, 0], x, *belief)
-    panels[0, 0].scatter(*np.array(played[:-1]).T, s=14, color=BLUE, alpha=0.6, label="readings")
-    panels[0, 0].scatter(*played[-1], s=60, facecolor="none", edgecolor=VERMILION, lw=1.8, zorder=6)
-    panels[0, 0].set_title("belief", loc="left")
-    above: Any = {"loc": "outside upper center", "ncols": 4, "fontsize": 9, "frameon": False}
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), **above)
-    panels[0, 1].set_title(_draw_scores(panels[0, 1], agent, belief, x), loc="left")
-    panels[1, 0].plot(range(1, rounds + 1), optima, color=ORANGE, lw=2.5, label="optimum")
-    panels[1, 0].scatter(range(1, rounds + 1), [a for a, _ in played], s=18, color=VERMILION)
-    panels[1, 0].set(xlabel="round", ylabel="x")
-    panels[1, 0].set_title("choice", loc="left")
-    panels[1, 0].legend(fontsize=9, frameon=False)
-    panels[1, 1].plot(range(1, rounds + 1), regrets, color=BLUE, lw=2)
-    panels[1, 1].set(xlabel="round", ylim=(0.0, None))
-    panels[1, 1].set_title("average regret", loc="left")
-    for axes in panels.ravel():
-        axes.spines[["top", "right"]].set_visible(False)
+    with new_figure(6.0, 5.4) as figure:
+        (left, right), (choice, average) = figure.subplots(2, 2)
+        left.plot(x, env.unwrapped.function(actions), color=INK, lw=1.4, label="function")
+        if belief is not None:
+            draw_belief(left, x, *belief)
+        left.scatter(played[:-1], rewards[:-1], s=14, color=BLUE, alpha=0.6, label="readings")
+        left.scatter(played[-1:], rewards[-1:], s=60, **RING)
+        left.set_title("belief")
+        share_legend(figure, 4, [left])
+        right.set_title(_draw_scores(right, agent, belief, x))
+        choice.plot(t, optima, color=ORANGE, lw=2.5, label="optimum")
+        choice.scatter(t, played, s=18, color=VERMILION)
+        choice.set(xlabel="round", ylabel="x", title="choice")
+        choice.legend(fontsize=9)
+        average.plot(t, regrets, color=BLUE, lw=2)
+        average.set(xlabel="round", ylim=(0.0, None), title="average regret")
     env.close()
     return figure._repr_png_()
 
@@ -144,8 +138,7 @@ def _draw_scores(axes: Any, agent: Agent, belief: Any, x: Any) -> str:
     for seed in range(ROUNDS["repeats"]):
         twin = copy.deepcopy(agent)
         twin.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
-        chosen.append(float(agent.problem.domain.points(twin.ask())[0, 0]))
-    low, high = agent.problem.domain.span[:, 0].min(), agent.problem.domain.span[:, 0].max()
-    axes.hist(chosen, bins=50, range=(low, high), color=GREY)
+        chosen.append(agent.problem.domain.points(twin.ask())[0, 0])
+    axes.hist(chosen, bins=50, range=(x.min(), x.max()), color=GREY)
     axes.set_xlabel("x")
     return f"choices, {ROUNDS['repeats']} repetitions"

@@ -18,7 +18,7 @@ import time_pictures
 from gpbandits_env import Integer, Real, agents, benchmark_function, minimize
 from gpbandits_env.agents.optimize import plots
 from gpbandits_env.envs.drawing import BLUE, GREY, INK, VERMILION, draw_belief
-from gpbandits_env.figure import NotebookFigure
+from gpbandits_env.scenarios.reporting.style import new_figure, share_legend
 
 DOCS = Path(__file__).parents[2] / "docs"
 CALLS = {"optimize": 30, "seconds": 20}
@@ -68,9 +68,10 @@ def _benchmarks() -> bytes:
     rows = re.findall(r"^\| ([\w-]+) / ours[^|]*\| ([\d.]+) \|$", text, re.MULTILINE)[:6]
     names = ("GP-UCB", "GP-UCB", "TV-GP-UCB", "TV-GP-UCB", "posterior", "posterior")
     labels = [f"{name}: {other}" for name, (other, _) in zip(names, rows, strict=True)]
-    figure, axes = _axes(2.8)
-    axes.barh(labels[::-1], [float(ratio) for _, ratio in rows[::-1]], color=BLUE)
-    axes.set(xscale="log", xlabel="time of the other library / ours", xlim=(1.0, None))
+    with new_figure(WIDTH, 2.8) as figure:
+        axes = figure.subplots()
+        axes.barh(labels[::-1], [float(ratio) for _, ratio in rows[::-1]], color=BLUE)
+        axes.set(xscale="log", xlabel="time of the other library / ours", xlim=(1.0, None))
     return figure._repr_png_()
 
 
@@ -79,29 +80,29 @@ def _returns() -> bytes:
     text = (DOCS / "rl.md").read_text(encoding="utf-8")
     row = re.compile(r"^\| ([^|]+) \| [^|]+ \| (-?[\d.]+) ± ([\d.]+) \|$", re.MULTILINE)
     rows = [(name.replace("`", ""), float(mean), float(se)) for name, mean, se in row.findall(text)]
-    figure, axes = _axes(2.2)
     labels, means, errors = zip(*rows[::-1], strict=True)
-    axes.barh(labels, means, xerr=errors, color=BLUE, ecolor=GREY)
-    axes.set_xlabel("mean return of an episode")
+    with new_figure(WIDTH, 2.2) as figure:
+        axes = figure.subplots()
+        axes.barh(labels, means, xerr=errors, color=BLUE, ecolor=GREY)
+        axes.set_xlabel("mean return of an episode")
     return figure._repr_png_()
 
 
 def _kernel() -> bytes:
     """The kernel of the page on own kernels, and draws with it, by its hyper-parameter."""
-    module = _written("own-kernel", "my_kernels")
-    figure, (profile, draws) = _axes(2.4, 2)
-    x = np.linspace(0.0, 1.0, 200)[:, None]
-    for alpha, color in ((0.1, VERMILION), (1.0, BLUE), (10.0, GREY)):
-        covariance = module.RationalQuadratic(0.2, alpha=alpha)(x)
-        values, vectors = np.linalg.eigh(covariance)
-        white = np.random.default_rng(3).standard_normal(200)
-        draw = vectors @ (np.sqrt(np.maximum(values, 0.0)) * (vectors.T @ white))
-        profile.plot(x, covariance[0], color=color, label=f"alpha = {alpha:g}")
-        draws.plot(x, draw, color=color)
-    profile.set(xlabel="distance", title="covariance")
-    draws.set(xlabel="x", title="a draw with each")
-    above: Any = {"loc": "outside upper center", "ncols": 3, "frameon": False}
-    figure.legend(*profile.get_legend_handles_labels(), **above)
+    module, x = _written("own-kernel", "my_kernels"), np.linspace(0.0, 1.0, 200)[:, None]
+    with new_figure(WIDTH, 2.6) as figure:
+        profile, draws = figure.subplots(1, 2)
+        for alpha, color in ((0.1, VERMILION), (1.0, BLUE), (10.0, GREY)):
+            covariance = module.RationalQuadratic(0.2, alpha=alpha)(x)
+            values, vectors = np.linalg.eigh(covariance)
+            white = np.random.default_rng(3).standard_normal(200)
+            draw = vectors @ (np.sqrt(np.maximum(values, 0.0)) * (vectors.T @ white))
+            profile.plot(x, covariance[0], color=color, label=f"alpha = {alpha:g}")
+            draws.plot(x, draw, color=color)
+        profile.set(xlabel="distance", title="covariance")
+        draws.set(xlabel="x", title="a draw with each")
+        share_legend(figure, 3)
     return figure._repr_png_()
 
 
@@ -112,21 +113,22 @@ def _mixing() -> bytes:
     rng, rounds = np.random.default_rng(0), range(40)
     played = [(arm, env.step(arm)[1]) for arm in rng.integers(100, size=len(rounds))]
     ways: tuple[dict[str, Any], ...] = ({}, {"epsilon": 0.03}, {"window": 8}, {"reset_every": 30})
-    figure, panels = _axes(4.4, 2, 2)
-    for axes, given in zip(panels.ravel(), ways, strict=True):
-        agent = agents.make("gp-ucb", env, seed=0, **given)
-        for arm, reward in played:
-            agent.tell([arm], [reward])
-        x = agent.problem.domain.span[:, 0]
-        draw_belief(axes, x, *agent.belief())
-        axes.plot(x, env.unwrapped.function(np.arange(100)), color=INK, lw=1.4, label="function")
-        arms, rewards = np.array(played).T
-        age = np.linspace(0.1, 1.0, len(rounds))
-        axes.scatter(x[arms.astype(int)], rewards, s=14, color=BLUE, alpha=age, label="readings")
-        axes.set(ylim=(-3.5, 3.5))
-        axes.set_title(", ".join(f"{k}={v}" for k, v in given.items()) or "static", loc="left")
-    above: Any = {"loc": "outside upper center", "ncols": 4, "frameon": False}
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), **above)
+    (arms, rewards), age = np.array(played).T, np.linspace(0.1, 1.0, len(rounds))
+    with new_figure(WIDTH, 4.6) as figure:
+        for axes, given in zip(figure.subplots(2, 2).flat, ways, strict=True):
+            agent = agents.make("gp-ucb", env, seed=0, **given)
+            for arm, reward in played:
+                agent.tell([arm], [reward])
+            x = agent.problem.domain.span[:, 0]
+            draw_belief(axes, x, *agent.belief())
+            axes.plot(
+                x, env.unwrapped.function(np.arange(100)), color=INK, lw=1.4, label="function"
+            )
+            looks = {"s": 14, "color": BLUE, "alpha": age, "label": "readings"}
+            axes.scatter(x[arms.astype(int)], rewards, **looks)
+            title = ", ".join(f"{k}={v}" for k, v in given.items()) or "static"
+            axes.set(ylim=(-3.5, 3.5), title=title)
+        share_legend(figure, 4)
     env.close()
     return figure._repr_png_()
 
@@ -138,11 +140,3 @@ def _written(page: str, name: str) -> ModuleType:
     sys.modules[name] = module  # where dataclasses look for it
     exec(text.split(f"<!-- file: {name}.py -->\n```python\n")[1].split("```")[0], vars(module))
     return module
-
-
-def _axes(height: float, columns: int = 1, rows: int = 1) -> tuple[NotebookFigure, Any]:
-    figure = NotebookFigure(figsize=(WIDTH, height), dpi=100, facecolor="white")
-    found = figure.subplots(rows, columns)
-    for axes in np.ravel(found):
-        axes.spines[["top", "right"]].set_visible(False)
-    return figure, found

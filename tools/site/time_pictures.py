@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image
 
 from gpbandits_env import agents
+from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.drawing import draw_belief
 from gpbandits_env.figure import NotebookFigure
@@ -15,6 +16,7 @@ from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.rewards.drift import Path as DriftPath
 from gpbandits_env.rewards.drift import TemporalDrift
+from gpbandits_env.scenarios.reporting.style import new_figure, share_legend
 
 DAY = {"type": "quasi-periodic", "period": 24.0, "harmonics": 3, "epsilon": 0.002}
 MARKOV = {"type": "markov", "epsilon": 0.1}
@@ -40,44 +42,46 @@ def pictures(seconds: float) -> dict[str, bytes]:
 
 def draw_kernels() -> bytes:
     """Three values of one arm over 150 rounds, for each temporal kernel."""
-    figure = NotebookFigure(figsize=(6.0, 5.6))
-    axes = figure.subplots(3, 2, sharex=True)
-    for axis, (title, spec) in zip(axes.flat, DRAWS.items(), strict=True):
-        drift, rng = TemporalDrift(spec), np.random.default_rng(4)  # type: ignore[arg-type]
-        path = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 3)), rng).ahead(150)
-        axis.plot(np.arange(1, 151), path, linewidth=1.0)
-        axis.set_title(title, fontsize=10)
-    for axis in axes[2]:
-        axis.set_xlabel("round")
+    with new_figure(6.0, 5.6) as figure:
+        axes = figure.subplots(3, 2, sharex=True)
+        for axis, (title, spec) in zip(axes.flat, DRAWS.items(), strict=True):
+            axis.plot(np.arange(1, 151), _path(spec, 4, 3, 150), linewidth=1.0)
+            axis.set_title(title, fontsize=10)
+        for axis in axes[2]:
+            axis.set_xlabel("round")
     return figure._repr_png_()
+
+
+def _path(spec: dict[str, Any], seed: int, arms: int, rounds: int) -> Array:
+    """Values of independent arms that drift with a temporal kernel, (rounds, arms)."""
+    rng = np.random.default_rng(seed)
+    drift = TemporalDrift(spec)  # type: ignore[arg-type]
+    return DriftPath(drift, lambda rng, size: rng.standard_normal((size, arms)), rng).ahead(rounds)
 
 
 def draw_beliefs() -> bytes:
     """The belief about one arm, which is seen on two days, with a season and without one."""
     arms, kernel = Arms.grid(1), SquaredExponential(1.0)
-    drift = TemporalDrift(DRAWS["season 0.7 + Markov 0.3"])  # type: ignore[arg-type]
-    rng = np.random.default_rng(1)
-    truth = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 1)), rng).ahead(96)[:, 0]
-    markov = TemporalDrift(MARKOV).kernel  # type: ignore[arg-type]
-    models = {"knows the season": drift.kernel, "assumes a Markov drift": markov}
-    figure = NotebookFigure(figsize=(6.0, 2.8))
-    axes = figure.subplots(1, 2, sharey=True)
-    rounds = np.arange(1, 97)
+    season, rounds = DRAWS["season 0.7 + Markov 0.3"], np.arange(1, 97)
+    truth = _path(season, 1, 1, 96)[:, 0]
     seen = (rounds <= 48) & (rounds % 2 == 0)
-    for axis, (title, temporal) in zip(axes, models.items(), strict=True):
-        posterior = posterior_for(arms, kernel, 0.02, temporal=temporal)
-        mean, sd = np.empty((2, 96))
-        for i in range(96):
-            mean[i], sd[i] = posterior.mean[0], posterior.sd[0]
-            if seen[i]:
-                posterior.condition([0], truth[i : i + 1])
-            posterior.advance(0.0)
-        draw_belief(axis, rounds, mean, sd)
-        axis.plot(rounds, truth, color="black", linewidth=0.8, label="truth")
-        axis.plot(rounds[seen], truth[seen], "k.", label="observed")
-        axis.set_title(title, fontsize=10)
-        axis.set_xlabel("round")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    models = {"knows the season": season, "assumes a Markov drift": MARKOV}
+    with new_figure(6.0, 2.8) as figure:
+        axes = figure.subplots(1, 2, sharey=True)
+        for axis, (title, spec) in zip(axes, models.items(), strict=True):
+            temporal = TemporalDrift(spec).kernel  # type: ignore[arg-type]
+            posterior = posterior_for(arms, kernel, 0.02, temporal=temporal)
+            mean, sd = np.empty((2, 96))
+            for i in range(96):
+                mean[i], sd[i] = posterior.mean[0], posterior.sd[0]
+                if seen[i]:
+                    posterior.condition([0], truth[i : i + 1])
+                posterior.advance(0.0)
+            draw_belief(axis, rounds, mean, sd)
+            axis.plot(rounds, truth, color="black", linewidth=0.8, label="truth")
+            axis.plot(rounds[seen], truth[seen], "k.", label="observed")
+            axis.set(title=title, xlabel="round")
+        share_legend(figure, 4)
     return figure._repr_png_()
 
 
@@ -87,17 +91,13 @@ def animate_speeds(seconds: float) -> bytes:
     All frames have the colors of the last one.
     """
     speeds = {"decides in a millisecond": 0.001, "decides in a second": 1.0}
-    env, played = None, []
-    for thinking in speeds.values():
-        env, rounds = _clocked(thinking, seconds)
-        played.append(rounds)
-    process: Any = env.unwrapped.bandit.process  # type: ignore[union-attr]
+    (env, _), *_ = runs = [_clocked(thinking, seconds) for thinking in speeds.values()]
     figure = NotebookFigure(figsize=(6.0, 3.2), dpi=80)
     axes = figure.subplots(1, 2, sharey=True)
     frames = []
     for now in np.arange(5.0, seconds, 0.9):
-        truth = process.at(1.0 + now).values
-        for axis, title, rounds in zip(axes, speeds, played, strict=True):
+        truth = env.unwrapped.bandit.process.at(1.0 + now).values
+        for axis, title, (_, rounds) in zip(axes, speeds, runs, strict=True):
             past = [round_ for round_ in rounds if round_[0] <= now]
             read, action, belief, regret = past[-1]
             said = f"{now:.1f} s: {len(past)} evaluations, regret over time {regret / read:.2f}"
