@@ -87,7 +87,7 @@ class Panel:
 
     Args:
         y: a metric (see `KNOWN`), "model_order", "evaluations" or "rate", which is the evaluations
-            per unit of time so far.
+            per unit of time so far, without initial points.
         x: "rounds"; "time", that of the clock of an environment with a duration; "seconds" of
             ``ask`` and ``tell`` so far; "total_seconds", which adds those of the observed
             evaluations (both are means over the trials); or "evaluations" spent.

@@ -48,7 +48,7 @@ def along(store: Store, cell: int, label: str, name: str) -> Array:
         parts = [store.seconds(cell, label, part) for part in SECONDS[name]]
         return np.cumsum(np.sum(parts, axis=0), axis=1)
     if name == "rate":
-        return along(store, cell, label, "evaluations") / along(store, cell, label, "end")
+        return _in_rounds(store, cell, label) / along(store, cell, label, "end")
     if name in ("time", "end") and (end := _duration(store, cell)) is None:
         return np.asarray(store.arrays(cell, label, "time")[:, :, int(name == "end")])
     if name in ("rounds", "time", "end"):
@@ -56,6 +56,12 @@ def along(store: Store, cell: int, label: str, name: str) -> Array:
         last = horizon if name == "rounds" else end
         return np.broadcast_to(np.arange(1.0, horizon + 1.0) * (last / horizon), (trials, horizon))
     return store.arrays(cell, label, name).astype(np.float64)
+
+
+def _in_rounds(store: Store, cell: int, label: str) -> Array:
+    """The evaluations without initial points, (trials, T)."""
+    initial = store.scenario.get("initial", {}).get("points", 0)
+    return np.asarray(store.arrays(cell, label, "evaluations") - float(initial))
 
 
 def _duration(store: Store, cell: int) -> float | None:
@@ -77,8 +83,7 @@ def rounds_played(store: Store, cell: int, label: str) -> Array:
         return np.full(trials, float(horizon))
     if store.scenario.get("selective"):
         return np.full(trials, np.nan)
-    initial = store.scenario.get("initial", {}).get("points", 0)
-    return np.asarray((store.arrays(cell, label, "evaluations")[:, -1] - initial) / m)
+    return np.asarray(_in_rounds(store, cell, label)[:, -1] / m)
 
 
 def resets(model_order: Array) -> IntArray:

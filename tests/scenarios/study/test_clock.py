@@ -44,7 +44,8 @@ def scenario(**more):
 
 def test_the_rate_counts_the_time_of_the_last_evaluation(tmp_path):
     clock = {"evaluation": 0.5, "thinking": 0.0}
-    endless = scenario(env_kwargs=WORLD | {"clock": clock}, agents=(AgentEntry("a", "random"),))
+    alone = (AgentEntry("a", "random"),)
+    endless = scenario(env_kwargs=WORLD | {"clock": clock}, agents=alone, initial=3)
     outcome = run_study(endless, tmp_path / "x.sqlite", jobs=1, progress=False)
     with Store.open(outcome.path) as store:
         np.testing.assert_allclose(along(store, 0, "a", "rate"), 2.0)
