@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, positive, whole
+from gpbandits_env.arrays import MOST, Array, IntArray, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.theory.arguments import (
     counts,
@@ -59,7 +59,7 @@ def new_subspaces(t: ArrayLike, n0: int, alpha: float) -> IntArray:
     """
     exact = whole(n0, "n0") * rounds(t) ** positive(alpha, "alpha", zero=True)
     # Rounding may put the power of an integer slightly above an integer.
-    return np.ceil(exact * (1.0 - 1e-12)).astype(np.int64)
+    return _counted(np.ceil(exact * (1.0 - 1e-12)))
 
 
 def subspaces_by(t: int, n0: int, alpha: float) -> IntArray:
@@ -67,7 +67,15 @@ def subspaces_by(t: int, n0: int, alpha: float) -> IntArray:
 
     Source: tranthe2020, Algorithm 1.
     """
-    return np.cumsum(new_subspaces(np.arange(1, whole(t, "t") + 1), n0, alpha))
+    new = new_subspaces(np.arange(1, whole(t, "t") + 1), n0, alpha)
+    return _counted(np.cumsum(new, dtype=np.float64))
+
+
+def _counted(count: Array) -> IntArray:
+    """Numbers of subspaces as integers, which are exact up to `MOST`."""
+    if (most := float(np.max(count, initial=0.0))) > MOST:
+        raise InvalidInput(f"there would be {most:.2g} subspaces, above {MOST:g}: lower alpha")
+    return count.astype(np.int64)
 
 
 def covering_term(

@@ -153,6 +153,8 @@ def test_more_subspaces_lower_the_order():
         lambda: beta_subspaces(1, 5, 2, b=0.0),
         lambda: new_subspaces(1, 0, 1.0),
         lambda: new_subspaces(1, 1, -1.0),
+        lambda: new_subspaces(200, 1, 9.0),
+        lambda: subspaces_by(200, 1, 6.0),  # 200^6 is 6e13
         lambda: covering_term(0, 5, 2),
         lambda: covering_term("a", 5, 2),
         lambda: regret_order_subspaces(0.5, 1.0, 5, 2, 0),
