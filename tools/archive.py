@@ -36,10 +36,7 @@ def reason(problem: Scenario, entry: AgentEntry) -> str | None:
 @click.option(
     "--verify", is_flag=True, help="Run a trial of every row again, and remake rows that differ."
 )
-@click.option("--root", type=click.Path(path_type=Path), default=ROOT)
-def archive(
-    suite: str, labels: tuple[str, ...], names: tuple[str, ...], verify: bool, root: Path
-) -> None:
+def archive(suite: str, labels: tuple[str, ...], names: tuple[str, ...], verify: bool) -> None:
     """Run the agents that have no row, or an old one, and keep the rows after each problem.
 
     \b
@@ -47,14 +44,13 @@ def archive(
       python -m tools.archive --agent gp-ucb
       python -m tools.archive --verify
     """
-    file = root / suite / f"rows{SUFFIX}"
+    file = ROOT / suite / f"rows{SUFFIX}"
     problems = suites.chosen(suite, names or None)
     for label in labels or entries():
         for problem in problems.values():
             _make(problem, entries()[label], file, verify)
     _explain(suites.problems(suite), file)
-    if root == ROOT:
-        write_text(PAGE, filled(PAGE.read_text("utf-8"), tables(suite)), "text")
+    write_text(PAGE, filled(PAGE.read_text("utf-8"), tables(suite)), "text")
 
 
 def tables(suite: str) -> dict[str, str]:

@@ -12,33 +12,26 @@ from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.store import Store
 from tools import claims
 
-ROOT = Path(__file__).resolve().parent.parent
+FOLDER = Path(__file__).resolve().parent.parent / "scenarios" / "reference"
 
 
 @click.command()
 @click.argument("scenario")
 @options.JOBS
-@options.trials(help="Fewer trials, for a quick test; never kept.")
 @options.out(help="Results file; an existing one is resumed.")
-@click.option("--root", type=options.PATH, default=ROOT, help="The checkout.")
-def reference(
-    scenario: str, jobs: int | None, trials: int | None, out: Path | None, root: Path
-) -> None:
+def reference(scenario: str, jobs: int | None, out: Path | None) -> None:
     """Run SCENARIO with its agents and every CHOICE; keep the results.
 
     \b
     Examples:
       python -m tools.reference srinivas2010/se-1d
     """
-    file = root / "scenarios" / "reference" / f"{scenario}.npz"
     with tempfile.TemporaryDirectory() as folder:
         path = out or Path(folder) / "reference.sqlite"
-        run_again(registry.get(scenario), path, jobs, trials)
-        if trials is not None:
-            return
+        run_again(registry.get(scenario), path, jobs, None)
         with Store.open(path) as store:
-            measures, units = claims.measures(scenario), claims.units(scenario)
-            click.echo(evidence.save(evidence.gather(store, measures, units), file))
+            kept = evidence.gather(store, claims.measures(scenario), claims.units(scenario))
+        click.echo(evidence.save(kept, FOLDER / f"{scenario}.npz"))
 
 
 if __name__ == "__main__":

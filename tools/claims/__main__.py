@@ -19,8 +19,7 @@ DIGITS = 10
 
 @click.command()
 @click.argument("name", metavar="PAPER/NAME")
-@click.option("--root", type=click.Path(path_type=Path), default=ROOT, help="The checkout.")
-def compute(name: str, root: Path) -> None:
+def compute(name: str) -> None:
     """Run a computation and keep its arrays in `scenarios/reference/PAPER/computed`.
 
     \b
@@ -35,7 +34,7 @@ def compute(name: str, root: Path) -> None:
         "seconds": round(time.process_time() - began, 1),
         "values": {k: np.atleast_1d(np.asarray(v, float)).tolist() for k, v in found.items()},
     }
-    file = root / "scenarios" / "reference" / paper / "computed" / f"{short}.npz"
+    file = ROOT / "scenarios" / "reference" / paper / "computed" / f"{short}.npz"
     write_arrays(file, with_digits(kept))
     click.echo(file)
 

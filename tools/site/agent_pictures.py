@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from docstrings import call
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
@@ -51,10 +52,10 @@ def home(name: str | type[Agent]) -> dict[str, Any]:
 
 def caption(name: str) -> str:
     """What the picture of an agent shows."""
-    arguments = {key: value for key, value in home(name).items() if key != "id"}
-    call = ", ".join([f'"{home(name)["id"]}"', *(f"{k}={v!r}" for k, v in arguments.items())])
+    arguments = dict(home(name))
+    made = call(arguments.pop("id"), arguments)
     return (
-        f"`agents.make({name!r}, env)` after {ROUNDS['agents']} rounds in `gym.make({call}, "
+        f"`agents.make({name!r}, env)` after {ROUNDS['agents']} rounds in `gym.make({made}, "
         "noise_var=0.02)`: its belief and the readings; how it scores actions or, without a score, "
         "how often it would choose each one; the actions that it chose; and its regret."
     )

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import formulas
@@ -35,6 +36,11 @@ def meanings(cls: type[Any]) -> dict[str, str]:
                 for entry in section.value:
                     found.setdefault(entry.name, in_cell(entry.description))
     return found
+
+
+def call(name: str, settings: Mapping[str, Any]) -> str:
+    """The arguments of a call, of which the first is a name."""
+    return ", ".join([f'"{name}"', *(f"{key}={value!r}" for key, value in settings.items())])
 
 
 def in_cell(text: str) -> str:

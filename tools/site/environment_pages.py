@@ -10,7 +10,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from docstrings import in_cell, meanings, prose
+from docstrings import call, in_cell, meanings, prose
 from gymnasium.envs.registration import load_env_creator
 from PIL import Image
 from scenario_pages import made
@@ -79,9 +79,8 @@ def _picture(id: str) -> bytes:
 
 def _caption(id: str) -> str:
     arguments, name, settings, rounds = SHOWN.get(_name(id), ALONE)
-    call = ", ".join([f'"{id}"', *(f"{key}={value!r}" for key, value in arguments.items())])
-    agent = ", ".join([f'"{name}"', *(f"{key}={value!r}" for key, value in settings.items())])
-    return f"`gym.make({call})` after {rounds} rounds of `agents.make({agent})`."
+    made, agent = call(id, arguments), call(name, settings)
+    return f"`gym.make({made})` after {rounds} rounds of `agents.make({agent})`."
 
 
 def _page(id: str, said: str) -> str:

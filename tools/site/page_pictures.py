@@ -110,22 +110,19 @@ def _mixing() -> bytes:
     """What GP-UCB believes after the same readings, by how it forgets."""
     env: Any = gym.make("gpbandits/MarkovGP-v0", grid=100, epsilon=0.03, noise_var=0.01)
     env.reset(seed=4)
-    rng, rounds = np.random.default_rng(0), range(40)
-    played = [(arm, env.step(arm)[1]) for arm in rng.integers(100, size=len(rounds))]
+    actions = np.random.default_rng(0).integers(100, size=40)
+    rewards = [env.step(arm)[1] for arm in actions]
     ways: tuple[dict[str, Any], ...] = ({}, {"epsilon": 0.03}, {"window": 8}, {"reset_every": 30})
-    (arms, rewards), age = np.array(played).T, np.linspace(0.1, 1.0, len(rounds))
+    truth, age = env.unwrapped.function(np.arange(100)), np.linspace(0.1, 1.0, len(actions))
     with new_figure(WIDTH, 4.6) as figure:
         for axes, given in zip(figure.subplots(2, 2).flat, ways, strict=True):
             agent = agents.make("gp-ucb", env, seed=0, **given)
-            for arm, reward in played:
+            for arm, reward in zip(actions, rewards, strict=True):
                 agent.tell([arm], [reward])
             x = agent.problem.domain.span[:, 0]
             draw_belief(axes, x, *agent.belief())
-            axes.plot(
-                x, env.unwrapped.function(np.arange(100)), color=INK, lw=1.4, label="function"
-            )
-            looks = {"s": 14, "color": BLUE, "alpha": age, "label": "readings"}
-            axes.scatter(x[arms.astype(int)], rewards, **looks)
+            axes.plot(x, truth, color=INK, lw=1.4, label="function")
+            axes.scatter(x[actions], rewards, s=14, color=BLUE, alpha=age, label="readings")
             title = ", ".join(f"{k}={v}" for k, v in given.items()) or "static"
             axes.set(ylim=(-3.5, 3.5), title=title)
         share_legend(figure, 4)

@@ -25,7 +25,7 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
 
 ROOT = Path(__file__).parents[2]
 TITLES = {"": "regret of all agents", "-bounds": "regret and the bounds of the theory"}
-WIDTH, LONGEST = 80, 1500  # characters of a line and of a value
+WIDTH = 80  # characters of a line
 MEANS = (
     "Each number is a mean over the trials ± its standard error, at the last round. The last "
     "column of a table names the setting. Where the paper leaves a choice open, the agents "
@@ -150,16 +150,7 @@ def overview() -> str:
     groups = defaultdict(list)
     for s in registry.scenarios().values():
         groups[group_of(s.id)].append(s)
-    return made.get_template("scenarios.md").render(groups=groups, kept=_kept)
-
-
-def _kept(scenario: Scenario) -> str:
-    """Whether results are kept, with their size if it is not that of the scenario."""
-    kept = load(scenario.id)
-    if kept is None:
-        return "not yet"
-    same = (kept.trials, kept.horizon) == (scenario.trials, scenario.horizon)
-    return "table and plot" + ("" if same else f" of {kept.trials} trials of {kept.horizon}")
+    return made.get_template("scenarios.md").render(groups=groups, load=load)
 
 
 def _page(scenario: Scenario) -> str:
@@ -178,21 +169,14 @@ def _page(scenario: Scenario) -> str:
 
 
 def _settings(entry: AgentEntry) -> str:
-    settings = ", ".join(f"{key}={_python(value)}" for key, value in entry.settings.items())
+    settings = ", ".join(f"{key}={plain(value)!r}" for key, value in entry.settings.items())
     return f"`{settings}`" if settings else ""
 
 
 def _argument(key: str, value: Any) -> str:
     """A keyword argument on lines of its own, none of which is wider than a column."""
     text = pformat(plain(value), width=WIDTH - len(key), compact=True, sort_dicts=False)
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]} ..."
     return indent(f"{key}={text},", "    ").replace("\n", "\n" + " " * (len(key) + 1))
-
-
-def _python(value: Any) -> str:
-    text = repr(plain(value))
-    return text if len(text) < 300 else text[:280] + " ..."
 
 
 made = Environment(loader=FileSystemLoader(Path(__file__).parent / "templates"))
