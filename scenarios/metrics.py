@@ -134,7 +134,8 @@ def reported_metrics(metric: str, moves: bool = False) -> list[str]:
     """The metrics of a report that ranks by ``metric``, which comes first.
 
     Where the optimum ``moves``, metrics of the best action so far are left out: they compare rounds
-    with different optima, and reach zero by chance. ``metric`` itself is always included.
+    with different optima, and reach zero by chance. So they are under a clock, where regret is a
+    mean over some time. ``metric`` itself is always included.
     """
     others = [name for name, known in METRICS.items() if not (moves and known.best)]
     return list(dict.fromkeys([metric, *others]))

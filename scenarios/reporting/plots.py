@@ -23,7 +23,7 @@ from gpbandits_env.scenarios.reporting.style import (
     share_legend,
     write,
 )
-from gpbandits_env.scenarios.results.curves import along, optimum_moves, resets
+from gpbandits_env.scenarios.results.curves import along, in_parts, optimum_moves, resets
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
 
@@ -139,11 +139,12 @@ def _above(title: str) -> str:
 
 
 def declared(store: Store) -> list[Panel]:
-    """The panels of a scenario: its own, or the metrics that suit it against rounds."""
+    """The panels of a scenario: its own, or the metrics that suit it against rounds or time."""
     if own := store.scenario.get("panels", []):
         return [read(Panel, plain, "a panel") for plain in own]
-    names = reported_metrics(store.scenario["metric"], optimum_moves(store))
-    return [Panel(name) for name in METRICS if name in names]
+    parts = in_parts(store.scenario)
+    names = reported_metrics(store.scenario["metric"], parts or optimum_moves(store))
+    return [Panel(name, "time" if parts else "rounds") for name in METRICS if name in names]
 
 
 def draw_curves(

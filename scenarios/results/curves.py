@@ -4,7 +4,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, Plain
 from gpbandits_env.scenarios.declare import put
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named
 from gpbandits_env.scenarios.results.store import Store
@@ -49,7 +49,7 @@ def along(store: Store, cell: int, label: str, name: str) -> Array:
         return np.cumsum(np.sum(parts, axis=0), axis=1)
     if name == "rate":
         return _in_rounds(store, cell, label) / along(store, cell, label, "end")
-    if name in ("time", "end") and (end := _duration(store, cell)) is None:
+    if name in ("time", "end") and (end := _duration(store.scenario, cell)) is None:
         return np.asarray(store.arrays(cell, label, "time")[:, :, int(name == "end")])
     if name in ("rounds", "time", "end"):
         trials, horizon = store.arrays(cell, label, "optimum").shape
@@ -64,10 +64,15 @@ def _in_rounds(store: Store, cell: int, label: str) -> Array:
     return np.asarray(store.arrays(cell, label, "evaluations") - float(initial))
 
 
-def _duration(store: Store, cell: int) -> float | None:
+def in_parts(scenario: Plain) -> bool:
+    """Whether a clock ends trials of a study: regret is then that of equal parts of the time."""
+    return any(_duration(scenario, cell) is not None for cell in range(len(scenario["points"])))
+
+
+def _duration(scenario: Plain, cell: int) -> float | None:
     """The time at which the trials of a cell end, in units of the drift; None if none is given."""
-    given = store.scenario["env_kwargs"]
-    for name, value in store.scenario["points"][cell].items():
+    given = scenario["env_kwargs"]
+    for name, value in scenario["points"][cell].items():
         given = put(given, name, value) if name.partition(".")[0] == "clock" else given
     return clocked(given)
 
@@ -79,7 +84,7 @@ def rounds_played(store: Store, cell: int, label: str) -> Array:
     evaluations are skipped.
     """
     trials, horizon, m = store.arrays(cell, label, "regret").shape
-    if _duration(store, cell) is None:
+    if _duration(store.scenario, cell) is None:
         return np.full(trials, float(horizon))
     if store.scenario.get("selective"):
         return np.full(trials, np.nan)

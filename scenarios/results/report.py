@@ -13,7 +13,12 @@ from gpbandits_env.display import Displayed, aligned, counted, html_table
 from gpbandits_env.errors import optional
 from gpbandits_env.scenarios.declare import finite
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named, reported_metrics
-from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves, rounds_played
+from gpbandits_env.scenarios.results.curves import (
+    curves_of,
+    in_parts,
+    optimum_moves,
+    rounds_played,
+)
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
 
@@ -130,14 +135,15 @@ class Report(Displayed):
     @property
     def metrics(self) -> list[str]:
         """The metrics in tables, with that of the report first: see `metrics.reported_metrics`."""
-        return reported_metrics(self.metric, self.optimum_moves)
+        return reported_metrics(self.metric, self.optimum_moves or in_parts(self.scenario))
 
     @property
     def rounds(self) -> str:
-        """The number of rounds in words, or its range if a grid sweeps the horizon."""
+        """The number of rounds or parts in words, or its range if a grid sweeps the horizon."""
         usual: int = self.scenario["horizon"]
         found = {cell.params.get("horizon", usual) for cell in self.cells}
-        return f"{min(found)} to " * (len(found) > 1) + counted(max(found), "round")
+        unit = "part" if in_parts(self.scenario) else "round"
+        return f"{min(found)} to " * (len(found) > 1) + counted(max(found), unit)
 
     def _facts(self) -> Plain:
         agents = dict.fromkeys(a.label for cell in self.cells for a in cell.agents)

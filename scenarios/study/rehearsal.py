@@ -69,6 +69,8 @@ def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> tuple[Problem, Plain]:
         problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
         for place, spec in enumerate(bounds):
             try:
+                if cell.scenario.env_kwargs.get("clock") is not None:
+                    raise InvalidInput("theorems are about rounds, and not about time on a clock")
                 BOUNDS.from_dict(spec).curve(problem, 1)
             except GPBanditsError as error:
                 raise _at(f"bounds[{place}]{at}", error) from None

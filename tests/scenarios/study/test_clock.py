@@ -10,7 +10,7 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios.metrics import Panel
-from gpbandits_env.scenarios.reporting.plots import figure
+from gpbandits_env.scenarios.reporting.plots import declared, figure
 from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -122,6 +122,21 @@ def test_the_time_of_an_agent_is_that_of_its_rounds(tmp_path):
             assert agent.microseconds == pytest.approx(1e6 * spent.sum() / rounds)
     skipped = run_study(replace(given, selective=True), tmp_path / "y.sqlite", jobs=1)
     assert "us/round" not in skipped.report().text()
+
+
+def test_parts_of_the_time_have_no_simple_regret_and_no_bounds(tmp_path):
+    """Their regret is a mean over some time, here of a static function."""
+    world = {"grid": [6], "noise_var": 0.05, "clock": CLOCK}
+    given = scenario(env="gpbandits/StaticGP-v0", env_kwargs=world, agents=(UCB_ENTRY,))
+    outcome = run_study(given, tmp_path / "x.sqlite", jobs=1, progress=False)
+    said = outcome.report().text()
+    assert "2 trials of 9 parts" in said
+    assert "average regret" in said
+    assert "simple regret" not in said
+    with Store.open(outcome.path) as store:
+        assert declared(store) == [Panel(f"{n}_regret", "time") for n in ("average", "cumulative")]
+    with pytest.raises(InvalidInput, match="time on a clock"):
+        run_study(replace(given, bounds=({"type": "theorem1"},)), tmp_path / "y.sqlite", jobs=1)
 
 
 def test_only_the_clock_ends_a_trial():
