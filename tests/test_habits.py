@@ -7,7 +7,7 @@ import pytest
 import gpbandits_env as gb
 from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput, LawBroken, UnknownName
-from gpbandits_env.rewards.functions import TEST_FUNCTIONS, TestFunction, add_test_function
+from gpbandits_env.rewards.functions import TEST_FUNCTIONS
 
 
 def test_tell_takes_the_suggestion():
@@ -74,17 +74,6 @@ def test_a_test_function_is_minimized():
         gb.benchmark_function("hartmann-6", 5)
     with pytest.raises(UnknownName, match="did you mean 'hartmann-6'"):
         gb.benchmark_function("hartmann6")
-
-
-def bowl(x):
-    return -(x**2).sum(axis=1)
-
-
-def test_a_lower_bound_may_be_a_number(monkeypatch):
-    monkeypatch.setattr("gpbandits_env.rewards.functions.catalogue.TEST_FUNCTIONS", {})
-    add_test_function("bowl", TestFunction(bowl, -1.0, 1.0, best=0.0, maximum=0.0, least=-2.0))
-    with pytest.raises(InvalidInput, match="stated to lie between"):
-        add_test_function("lie", TestFunction(bowl, -1.0, 1.0, best=0.0, maximum=0.0, least=-0.5))
 
 
 @pytest.mark.parametrize("cure", [{"candidates": 500}, {"search": "round"}])

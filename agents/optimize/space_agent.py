@@ -1,7 +1,6 @@
 """An agent whose actions are the named values of a space."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -132,15 +131,8 @@ class SpaceAgent:
         if pace is None:
             agent.prior_data(actions, rewards, **told)
         else:
-            self._tell(pace, actions, rewards, **told)
-
-    def _tell(self, pace: float, actions: Points, rewards: Sequence[float], **told: Any) -> None:
-        """Let the agent observe a round that takes a time."""
-        self.agent.pace = pace
-        try:
-            self.agent.tell(actions, rewards, **told)
-        finally:
-            self.agent.pace = 1.0
+            agent.pace = pace
+            agent.tell(actions, rewards, **told)
 
     def learn_anew(self, told: Sequence[tuple[Record | None, float, Told]]) -> None:
         """Forget all data, and observe these; the number of rounds stays."""
@@ -157,7 +149,8 @@ class SpaceAgent:
                     self.tell([record], [reward], one.pace)
                 elif one.pace is not None:
                     nowhere = self.agent.problem.domain.sample(np.random.default_rng(0), 1)
-                    self._tell(one.pace, nowhere, [reward], observed=[False])
+                    agent.pace = one.pace
+                    agent.tell(nowhere, [reward], observed=[False])
         agent.round = rounds
         agent.search.follow(rounds + 1, agent.posterior)
 

@@ -64,8 +64,8 @@ class Bandit:
         """The ends between which rewards lie in the observation space."""
         low, high = self.process.bounds()
         low, high = min(low, 0.0), max(high, 0.0)  # a reset shows rewards of 0
-        slack = NEVER_BEYOND * self.noise_sd + 1e-6 * (1.0 + high - low)
-        return low - slack, high + slack
+        slack = NEVER_BEYOND * self.noise_sd + 1e-6
+        return (1.0 + 1e-6) * low - slack, (1.0 + 1e-6) * high + slack
 
 
 def for_episode(

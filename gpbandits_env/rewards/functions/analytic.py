@@ -10,7 +10,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions.catalogue import dimension, function_named
 from gpbandits_env.rewards.functions.function import Function
-from gpbandits_env.rewards.functions.process import StaticProcess
+from gpbandits_env.rewards.functions.process import ANYTHING, StaticProcess
 
 # A random shift keeps the maximizer within this fraction of the cube, so that it is not at the
 # edge.
@@ -71,8 +71,7 @@ class AnalyticProcess(StaticProcess):
         k = dimension(name, wanted or self._given.dim or size)
         self.domain: Box = Box(-np.ones(size), np.ones(size))
         self.optimum, self.accuracy = self._given.peak(k), self._given.accuracy(k)
-        box = self._given.box(k)
-        self._low, self._high = box.low, box.high
+        self._box = box = self._given.box(k)
         best = self._given.maximizer(k)
         self.best = (2.0 * best - (box.low + box.high)) / (box.high - box.low)
         self._active = _places(places, k, size)
@@ -91,18 +90,12 @@ class AnalyticProcess(StaticProcess):
         return AnalyticFunction(self, shift, active)
 
     def bounds(self) -> tuple[float, float]:
-        shift = 1.0 + np.abs(self.best) if self._shift is None else np.abs(self._shift)
-        ends = self._scaled((1.0 + shift.max()) * np.array([[-1.0], [1.0]]))
-        least = self._given.lowest(len(self.best), float(np.abs(ends).max()))
-        return least, self.optimum + self.accuracy
+        return -ANYTHING, self.optimum + self.accuracy
 
     def values(self, u: Array) -> Array:
         """The values (n,) at active coordinates (n, k) without their shift."""
-        return self._given.values(self._scaled(u))
-
-    def _scaled(self, u: Array) -> Array:
-        """Points of [-1, 1]^k, scaled to the usual box."""
-        return 0.5 * (u * (self._high - self._low) + (self._low + self._high))
+        box = self._box
+        return self._given.values(0.5 * (u * (box.high - box.low) + (box.low + box.high)))
 
 
 def _wanted(active: int | Sequence[int] | None) -> tuple[list[int] | None, int | None]:

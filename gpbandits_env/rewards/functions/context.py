@@ -10,7 +10,7 @@ from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.samplers import BoxSampler
 from gpbandits_env.rewards.drift import Drift, Path
 from gpbandits_env.rewards.functions.function import ArmFunction, Function
-from gpbandits_env.rewards.functions.gp import ANYTHING, BoxFunction, GPOnArms, GPOnBox, gp_on
+from gpbandits_env.rewards.functions.gp import BoxFunction, GPOnArms, GPOnBox, gp_on
 from gpbandits_env.rewards.functions.maximum import BoxMaximum
 from gpbandits_env.rewards.functions.process import RewardPath, RewardProcess
 from gpbandits_env.seeding import Streams
@@ -143,7 +143,7 @@ class ContextProcess(RewardProcess):
     def bounds(self) -> tuple[float, float]:
         if self.drift is None or self.drift.keeps_marginal:
             return self.draws.bounds()
-        return -ANYTHING, ANYTHING
+        return super().bounds()
 
 
 class FixedContext(BoxSampler):

@@ -1,8 +1,8 @@
 """Formulas of test functions; functions that are usually minimized are negated.
 
-Each formula maps points (n, d) to values (n,) in O(n d), and is fast at d = 5000. ``least_*`` is a
-lower bound where all |x_i| <= b. The first functions have a fixed dimension; their maximizers were
-found by Newton's method with 40 digits, except `BEST_EXAMPLE`, which has a closed form.
+Each formula maps points (n, d) to values (n,) in O(n d), and is fast at d = 5000. The first
+functions have a fixed dimension; their maximizers were found by Newton's method with 40 digits,
+except `BEST_EXAMPLE`, which has a closed form.
 
 Source: Surjanovic and Bingham, Virtual Library of Simulation Experiments; `example`: bedi2022.
 """
@@ -23,10 +23,6 @@ def example(x: Array) -> Array:
     return np.sin(u) + np.cos(u) + 0.1 * u
 
 
-def least_example(dim: int, b: float) -> float:
-    return -math.sqrt(2.0) - 0.1 * b
-
-
 # The slope is 0 where sqrt(2) cos(x + pi/4) = -0.1; this is the last such maximum before 10.
 BEST_EXAMPLE = math.acos(-0.1 / math.sqrt(2.0)) - math.pi / 4.0 + 2.0 * math.pi
 MOST_EXAMPLE = math.sin(BEST_EXAMPLE) + math.cos(BEST_EXAMPLE) + 0.1 * BEST_EXAMPLE
@@ -42,18 +38,10 @@ def rosenbrock_10(x: Array) -> Array:
     return rosenbrock(x, 10.0)
 
 
-def least_rosenbrock(dim: int, b: float) -> float:
-    return -(dim - 1) * (100.0 * (b + b**2) ** 2 + (1.0 + b) ** 2)
-
-
 def camelback(x: Array) -> Array:
     """Negated six-hump camelback."""
     a, b = x[:, 0], x[:, 1]
     return -((4.0 - 2.1 * a**2 + a**4 / 3.0) * a**2 + a * b + (-4.0 + 4.0 * b**2) * b**2)
-
-
-def least_camelback(dim: int, b: float) -> float:
-    return -((4.0 + 2.1 * b**2 + b**4 / 3.0) + 1.0 + (4.0 + 4.0 * b**2)) * b**2
 
 
 BEST_CAMELBACK = (0.08984201368301331, -0.7126564032704135)
@@ -67,10 +55,6 @@ def bird(x: Array) -> Array:
     return -(waves + (a - b) ** 2)
 
 
-def least_bird(dim: int, b: float) -> float:
-    return -(2.0 * math.exp(4.0) + (2.0 * b) ** 2)
-
-
 BEST_BIRD = (-1.5821421769300335, -3.1302468034546562)
 
 
@@ -79,10 +63,6 @@ def branin(x: Array) -> Array:
     a, b = x[:, 0], x[:, 1]
     bowl = b - 5.1 / (4.0 * math.pi**2) * a**2 + 5.0 / math.pi * a - 6.0
     return -(bowl**2) - 10.0 * (1.0 - 1.0 / (8.0 * math.pi)) * np.cos(a) - 10.0
-
-
-def least_branin(dim: int, b: float) -> float:
-    return -((b + 0.13 * b**2 + 1.6 * b + 6.0) ** 2) - 20.0
 
 
 HARTMANN_WEIGHTS = np.array([1.0, 1.2, 3.0, 3.2])
@@ -110,10 +90,6 @@ def hartmann(x: Array) -> Array:
     return np.exp(-squares) @ HARTMANN_WEIGHTS
 
 
-def least_hartmann(dim: int, b: float) -> float:
-    return 0.0
-
-
 BEST_HARTMANN = (
     *(0.20168951100670543, 0.15001069182345797, 0.476873974221897),
     *(0.2753324304940561, 0.31165161660011326, 0.6573005340656203),
@@ -127,10 +103,6 @@ def ackley(x: Array) -> Array:
     return 20.0 * np.exp(-0.2 * root) - 20.0 + np.exp(ripple) - np.e
 
 
-def least_ackley(dim: int, b: float) -> float:
-    return -20.0 - math.e
-
-
 def levy(x: Array) -> Array:
     """Negated Levy, in w = 1 + (x - 1) / 4, with waves in the first and the last coordinate."""
     v = 0.25 * (x - 1.0)
@@ -142,26 +114,14 @@ def levy(x: Array) -> Array:
     return -(first + np.sum(middle, axis=1) + last)
 
 
-def least_levy(dim: int, b: float) -> float:
-    return -(1.0 + (11.0 * (dim - 1) + 2.0) * ((b + 1.0) / 4.0) ** 2)
-
-
 def hyper_ellipsoid(x: Array) -> Array:
     """Negated "rotated" hyper-ellipsoid: -sum_i sum_{j<=i} x_j^2, which is separable."""
     return -(x**2 @ np.arange(x.shape[1], 0.0, -1.0))
 
 
-def least_hyper_ellipsoid(dim: int, b: float) -> float:
-    return -(b**2) * dim * (dim + 1) / 2
-
-
 def schwefel(x: Array) -> Array:
     """Negated Schwefel 1.2: -sum_i (sum_{j<=i} x_j)^2, whose variables interact."""
     return -np.sum(np.cumsum(x, axis=1) ** 2, axis=1)
-
-
-def least_schwefel(dim: int, b: float) -> float:
-    return -(b**2) * dim * (dim + 1) * (2 * dim + 1) / 6
 
 
 def griewank(x: Array) -> Array:
@@ -170,20 +130,12 @@ def griewank(x: Array) -> Array:
     return waves - np.sum(x**2, axis=1) / 4000.0 - 1.0
 
 
-def least_griewank(dim: int, b: float) -> float:
-    return -2.0 - dim * b**2 / 4000.0
-
-
 def michalewicz(x: Array) -> Array:
     """Negated Michalewicz: sum_i sin(x_i) sin^20(i x_i^2 / pi)."""
     i = np.arange(1.0, x.shape[1] + 1.0)
     ridge = np.sin(i * x**2 / np.pi)
     ridge **= 2
     return np.sum(np.sin(x) * ridge**STEEPNESS, axis=1)
-
-
-def least_michalewicz(dim: int, b: float) -> float:
-    return -float(dim)
 
 
 def best_michalewicz(dim: int) -> Array:

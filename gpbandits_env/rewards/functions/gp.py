@@ -26,8 +26,6 @@ from gpbandits_env.seeding import stream
 # A normal variate exceeds 40 standard deviations with probability below 1e-340. That does not
 # occur in double precision, so 40 standard deviations bound every draw.
 NEVER_BEYOND = 40.0
-# Gymnasium requires finite bounds on observations; no reward of a user's drift is beyond this.
-ANYTHING = 1e100
 # The number of random features of a draw in a box.
 FEATURES = 1024
 
@@ -201,7 +199,7 @@ class DriftProcess(RewardProcess):
 
     def bounds(self) -> tuple[float, float]:
         """The bounds of a draw, or wide bounds if the drift does not keep the marginal law."""
-        return self.draws.bounds() if self.drift.keeps_marginal else (-ANYTHING, ANYTHING)
+        return self.draws.bounds() if self.drift.keeps_marginal else super().bounds()
 
 
 def gp_on(domain: Arms | Box, kernel: Kernel) -> GPOnArms | GPOnBox:

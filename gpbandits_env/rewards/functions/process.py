@@ -10,6 +10,10 @@ from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.rewards.functions.function import ArmFunction, Function
 
+# Gymnasium requires finite bounds on observations; no reward of a drift of your own or of a test
+# function is beyond this.
+ANYTHING = 1e100
+
 
 class RewardPath(ABC):
     """The functions f_1, f_2, ... of an episode. They do not depend on the actions.
@@ -55,9 +59,9 @@ class RewardProcess(ABC):
     def begin(self, rng: np.random.Generator) -> RewardPath:
         """A new path, which depends only on the state of the generator."""
 
-    @abstractmethod
     def bounds(self) -> tuple[float, float]:
-        """A lower and an upper bound on all values."""
+        """A lower and an upper bound on all values; by default very wide ones."""
+        return -ANYTHING, ANYTHING
 
 
 class StaticPath(RewardPath):

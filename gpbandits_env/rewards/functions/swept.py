@@ -15,7 +15,6 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions import formulas
 from gpbandits_env.rewards.functions.function import ArmFunction
-from gpbandits_env.rewards.functions.gp import ANYTHING
 from gpbandits_env.rewards.functions.process import RewardProcess, RoundPath
 from gpbandits_env.seeding import stream
 
@@ -145,6 +144,3 @@ class SweptProcess(RewardProcess):
         """The function of a round."""
         place = 1.0 - abs(1.0 - (round_ - 1.0) / self.sweep % 2.0)
         return ArmFunction((self.swept.at(self.domain.span, place) - self._mean) / self._sd)
-
-    def bounds(self) -> tuple[float, float]:
-        return -ANYTHING, ANYTHING
