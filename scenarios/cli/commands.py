@@ -99,8 +99,9 @@ class Group(click.Group):
             return None
         place = COMMANDS[one_of(name, COMMANDS, "command", "'gpbandits --help' lists them")]
         module, _, function = place.partition(".")
-        # Nothing has started yet: end at Ctrl-C at once, as an interrupted import has a traceback.
-        with _handlers({signal.SIGINT: signal.SIG_DFL}, signal.default_int_handler):
+        # Nothing has started yet: end at once, as an interrupted import has a traceback.
+        stop, other = {signal.SIGINT: signal.SIG_DFL}, dict.fromkeys(ALIKE, signal.SIG_DFL)
+        with _handlers(stop, signal.default_int_handler), _handlers(other, _stop):
             loaded = import_module(f"gpbandits_env.scenarios.cli.{module}")
         return getattr(loaded, function)
 

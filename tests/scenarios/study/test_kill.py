@@ -149,14 +149,15 @@ def test_a_terminal_that_is_closed_ends_a_run(tmp_path, as_in_a_terminal):
     assert 0 < _trials(store) < 2500
 
 
-def test_ctrl_c_during_imports_is_silent(as_in_a_terminal):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_during_imports_is_silent(name, as_in_a_terminal):
     code = (
         "import builtins, os, signal\n"
         "import gpbandits_command as c\n"
         "there = builtins.__import__\n"
         "def importing(name, *args, **more):\n"
         "    if name == 'scipy':\n"
-        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        f"        os.kill(os.getpid(), signal.{name})\n"
         "    return there(name, *args, **more)\n"
         "builtins.__import__ = importing\n"
         "c.main(['run', 'srinivas2010/se-1d', '--out', '/nowhere/a.sqlite'])\n"
@@ -165,7 +166,7 @@ def test_ctrl_c_during_imports_is_silent(as_in_a_terminal):
         [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, **as_in_a_terminal
     )
     assert process.communicate(timeout=60)[1] == ""
-    assert process.returncode == -signal.SIGINT
+    assert process.returncode == -getattr(signal, name)
 
 
 def _trials(path):
