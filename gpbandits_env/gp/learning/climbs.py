@@ -14,7 +14,8 @@ from gpbandits_env.gp.learning.likelihood import Likelihood, PointLikelihood
 from gpbandits_env.gp.learning.priors import FLAT, MOST_EPSILON, REACH, LogNormal
 from gpbandits_env.gp.temporal import TemporalKernel
 
-# Starts from slow to fast drift: the likelihood in epsilon may have a maximum at either end.
+# Starts from slow to fast drift, in units: the likelihood in epsilon may have a maximum at either
+# end.
 EPSILON_STARTS = (0.003, 0.03, 0.3)
 # Under priors, the starts after the first are these factors times the centers of the priors: smooth
 # with little noise, rough with little noise, smooth with much noise.
@@ -37,7 +38,8 @@ LONG, SHORT = 60, 16
 class LearnedParameter(NamedTuple):
     """A positive hyper-parameter, learned as the logarithm of value / unit.
 
-    A rate of drift, whose word is "epsilon", may be 0 and is learned as its square root.
+    A rate of drift, whose word is "epsilon", may be 0 and is learned as the square root of
+    value / unit.
     """
 
     word: str
@@ -49,14 +51,15 @@ class LearnedParameter(NamedTuple):
     @property
     def start(self) -> float:
         """The logarithm, or the square root."""
-        return self.value**0.5 if self.word == "epsilon" else float(np.log(self.value / self.unit))
+        share = self.value / self.unit
+        return share**0.5 if self.word == "epsilon" else float(np.log(share))
 
     @property
     def limits(self) -> Array:
         """The bounds of the logarithm, or of the square root."""
         prior = self.prior
         if self.word == "epsilon":
-            return np.array([0.0, MOST_EPSILON**0.5])
+            return np.array([0.0, (MOST_EPSILON / self.unit) ** 0.5])
         return np.log([prior.low, prior.high]) if prior else np.array([-REACH, REACH])
 
 
@@ -140,7 +143,7 @@ class Climbs:
         return firsts
 
     def _theta(self, u: Array) -> Array:
-        return np.where(self._rates, u * u, self._units * np.exp(u))
+        return self._units * np.where(self._rates, u * u, np.exp(u))
 
     def _at(self, u: Array) -> Likelihood:
         theta = self._theta(u)

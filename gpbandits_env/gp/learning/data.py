@@ -1,5 +1,6 @@
 """Observations for learning hyper-parameters: points, times and rewards."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,3 +75,9 @@ class Series:
             raise InvalidInput("times must not decrease")
         for name, value in (("values", values), ("times", times)):
             object.__setattr__(self, name, frozen(value.copy()))
+
+
+def time_gaps(times: Iterable[Array]) -> tuple[float, float]:
+    """The shortest and the median time from one to the next of each series; both at least 1."""
+    gaps = np.concatenate([np.diff(np.unique(own)) for own in times])
+    return (max(gaps.min(), 1.0), max(float(np.median(gaps)), 1.0)) if len(gaps) else (1.0, 1.0)

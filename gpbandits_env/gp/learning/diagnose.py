@@ -16,8 +16,7 @@ from gpbandits_env.arrays import LARGEST, Array, IntArray, Plain, finite_array, 
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical
-from gpbandits_env.gp.learning.data import Series
-from gpbandits_env.gp.learning.fit import usual_gap
+from gpbandits_env.gp.learning.data import Series, time_gaps
 from gpbandits_env.gp.learning.models_in_time import (
     FIXED,
     fitted_in_time,
@@ -135,8 +134,8 @@ def diagnose(
             times decrease or are all equal.
     """
     table, stamps = _checked(values, times)
-    # All bounds and starts suit rows that are one unit of time apart, or less.
-    unit = usual_gap([stamps])
+    # Epsilon is at most 0.999 in one unit of the scaled times.
+    unit, gap = time_gaps([stamps])
     stamps = stamps / unit
     split = round(positive(train_fraction, "train_fraction") * len(table))
     whole_rows = np.flatnonzero(np.isfinite(table[:split]).all(axis=1))
@@ -184,7 +183,7 @@ def diagnose(
             float(logs.mean()),
             float(inside.mean()),
             _temporal(name, models[name].temporal, unit),
-            _settings(name, models[name], blocks[name]),
+            _settings(name, models[name], blocks[name], gap / unit),
         )
         for name, (logs, inside) in scores.items()
     )
@@ -195,18 +194,24 @@ def diagnose(
             "the mean of all arms drifts at another rate than the differences between them, a gain "
             f"of {gain:.3g} nats on all rows after the penalty for one more parameter"
         )
-    low, high = (e if e >= MOST_EPSILON else epsilon_per(1.0 / unit, e) for e in interval)
+
+    def per(time: float) -> tuple[float, float, float]:
+        """Epsilon and its interval in that many units; an open end stays as it is."""
+        low, high = (e if e >= MOST_EPSILON else epsilon_per(time, e) for e in interval)
+        return epsilon_per(time, found.epsilon), low, high
+
+    per_unit = per(1.0 / unit)
     return Diagnosis(
-        epsilon_per(1.0 / unit, found.epsilon),
-        (low, high),
+        per_unit[0],
+        per_unit[1:],
         _unknown(interval),
         models[name].noise_var,
         judged,
         name,
         reason,
         (len(whole_rows), len(future[0])),
-        (found.epsilon, *interval),
-        unit,
+        per(gap / unit),
+        gap,
     )
 
 
@@ -253,14 +258,14 @@ def _unknown(interval: tuple[float, float]) -> str:
     return ""
 
 
-def _settings(name: str, model: Model, block: int | None) -> Plain:
-    """What an agent needs to assume a model of rows that are one unit of time apart."""
+def _settings(name: str, model: Model, block: int | None, gap: float) -> Plain:
+    """What an agent needs to assume a model of rows that are ``gap`` units of time apart."""
     if model.temporal is not None:
         own = {"kernel": model.kernel.to_dict()} if len(model.temporal.parts) > 1 else {}
-        return {"temporal": _temporal(name, model.temporal, 1.0)} | own
+        return {"temporal": _temporal(name, model.temporal, 1.0 / gap)} | own
     if block is not None:
         return {"reset_every": block}
-    return {"epsilon": model.epsilon} if model.epsilon else {}
+    return {"epsilon": epsilon_per(gap, model.epsilon)} if model.epsilon else {}
 
 
 def _temporal(name: str, kernel: TemporalKernel | None, unit: float) -> Plain | None:

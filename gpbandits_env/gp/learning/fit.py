@@ -10,7 +10,7 @@ from gpbandits_env.arrays import Array, IntArray, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.kernels import Kernel, Stationary
 from gpbandits_env.gp.learning.climbs import EPSILON_STARTS, Climbed, Climbs, LearnedParameter
-from gpbandits_env.gp.learning.data import Observations, Series
+from gpbandits_env.gp.learning.data import Observations, Series, time_gaps
 from gpbandits_env.gp.learning.likelihood import (
     Covariances,
     KernelCovariances,
@@ -163,8 +163,8 @@ def fit(
     below_one(model.epsilon)
     if not of_points and (priors is not None or ard is not False):
         raise InvalidInput("series allow no priors and no ard: leave them out")
-    # The starts of epsilon suit times of which one unit passes from one to the next.
-    unit = usual_gap(part.times for part in parts) if "epsilon" in names else 1.0
+    # Epsilon is at most 0.999 in one unit of the scaled times.
+    unit, _ = time_gaps(part.times for part in parts) if "epsilon" in names else (1.0, 1.0)
     unit = unit if unit > 2.0 else 1.0
     start, fixed = model, of_points and not model.epsilon and "epsilon" not in names
     if drifts := model.temporal is None and not fixed:
@@ -194,12 +194,6 @@ def _fit_series(model: Model, data: Sequence[Series], names: frozenset[str]) -> 
     best, value = max(ends, key=lambda end: end[1])
     count = sum(search.evaluations for search in searches)
     return Fitted(best, value, tuple(end[1] for end in ends), count)
-
-
-def usual_gap(times: Iterable[Array]) -> float:
-    """The median time from one to the next of each series of times; at least 1."""
-    gaps = np.concatenate([np.diff(np.unique(own)) for own in times])
-    return max(float(np.median(gaps)), 1.0) if len(gaps) else 1.0
 
 
 class _ObservationFit:
@@ -277,7 +271,9 @@ class _ObservationFit:
     def _in_time(self, temporal: TemporalKernel) -> dict[str, LearnedParameter]:
         """The parameters of time that are learned, by name."""
         if isinstance(temporal, MarkovTime) and "epsilon" in self._names:
-            return {"epsilon": LearnedParameter("epsilon", temporal.epsilon, True)}
+            _, gap = time_gaps([self._data.times])
+            unit = 1.0 / gap if gap > 2.0 else 1.0
+            return {"epsilon": LearnedParameter("epsilon", temporal.epsilon, True, unit=unit)}
         given = (self._priors and self._priors.temporal) or temporal
         centres, found = given.parameters(), {}
         for name, value in temporal.parameters().items():

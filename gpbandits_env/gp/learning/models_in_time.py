@@ -7,7 +7,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.gp.kernels import ConstantKernel, Empirical, Sum
-from gpbandits_env.gp.learning.data import Series
+from gpbandits_env.gp.learning.data import Series, time_gaps
 from gpbandits_env.gp.learning.time import TimeFit
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import (
@@ -19,7 +19,8 @@ from gpbandits_env.gp.temporal import (
     TermsInTime,
 )
 
-# The harmonics of a season, and the rates from which searches start.
+# The harmonics of a season, and the rates from which searches start; the least one is for the time
+# that usually passes between two rows.
 HARMONICS, LEAST_RATE, MOST_RATE = 2, 1e-4, 0.9
 MOST_FREQUENCIES = 2000
 # The noise variance from which searches start, as a share of the variance of an arm.
@@ -37,7 +38,7 @@ def fitted_in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) 
     """
     (rows,) = train
     span = float(rows.times[-1] - rows.times[0])
-    rate = min(max(model.epsilon, LEAST_RATE), MOST_RATE)
+    rate = _start_rate(model, rows)
     # The lengthscale of a Matern 3/2 kernel with the correlation of the Markov drift at half.
     smooth = Matern32Time(2.0 * np.log(2.0) / -np.log1p(-rate))
     starts: dict[str, TemporalKernel] = {"smooth": smooth}
@@ -70,6 +71,12 @@ def without_drift(model: Model, series: Sequence[Series], learn: Sequence[str]) 
     start = _with_some_noise(model, np.concatenate([part.values for part in series]))
     fixed = replace(start, epsilon=0.0, temporal=MarkovTime(0.0))
     return replace(TimeFit(fixed, series, ["noise_var"]).best(ITERATIONS)[0], temporal=None)
+
+
+def _start_rate(model: Model, rows: Series) -> float:
+    """The epsilon of the model, or the nearest one from which a search may start."""
+    _, gap = time_gaps([rows.times])
+    return min(max(model.epsilon, LEAST_RATE / gap), MOST_RATE)
 
 
 def _with_some_noise(model: Model, values: Array) -> Model:
@@ -110,7 +117,7 @@ def with_shift(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model,
         return found, noise_var, total
 
     rate, weight = "temporal.kernels.0.epsilon", "temporal.weights.0"
-    start = MarkovTime(min(max(model.epsilon, LEAST_RATE), MOST_RATE))
+    start = MarkovTime(_start_rate(model, rows))
     (rest, mean), noise, gain = fitted(start, (rate, weight))
     in_time = *rest.kernels, *mean.kernels
     slow, fast = (kernel.parameters()["epsilon"] for kernel in in_time)

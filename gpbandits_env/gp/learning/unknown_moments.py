@@ -359,11 +359,9 @@ def epsilon_profile(times: Array, search: MomentsSearch) -> EpsilonProfile:
 
 
 def epsilons_for(times: Array) -> Array:
-    """Values of epsilon from one hundredth of a change over the series to one in every row."""
-    gaps = np.diff(times)
-    least = 0.01 / (times[-1] - times[0])
-    most = min(-np.log1p(-MOST_EPSILON), 7.0 / float(np.median(gaps[gaps > 0.0])))
-    least = min(least, 0.1 * most)
+    """Values of epsilon from one hundredth of a change over the series to the largest one."""
+    most = -np.log1p(-MOST_EPSILON)
+    least = min(0.01 / (times[-1] - times[0]), 0.1 * most)
     return _between(-np.expm1(-least), -np.expm1(-most), RATES)
 
 

@@ -238,6 +238,23 @@ def test_gaps_and_irregular_times():
     assert found.rows[0] < 108
 
 
+def test_a_drift_that_is_fast_in_the_usual_gap_is_found_between_rows_that_are_closer():
+    """Most rows are 20 units apart. Epsilon was at most 0.999 per 20 units: 0.29 per unit."""
+    gaps = np.random.default_rng(0).choice([1.0, 20.0], p=[0.4, 0.6], size=150)
+    times = np.cumsum(gaps)
+    values = readings(150, markov(0.6), 5, [*gaps[1:], 1.0])
+    found = diagnose(values, times, mean=0.0, covariance=K)
+    assert found.gap == 20.0
+    assert found.interval[0] < 0.6 < found.interval[1] < 0.9
+    assert found.epsilon == pytest.approx(0.6, abs=0.15)
+    per_row = [1 - (1 - e) ** 20 for e in (found.epsilon, *found.interval)]
+    assert found.per_row == pytest.approx(per_row)
+    drifting = score(found, "drifting")
+    assert drifting.settings["epsilon"] == pytest.approx(1 - (1 - drifting.epsilon) ** 20)
+    slow = diagnose(readings(150, markov(0.002), 5, [*gaps[1:], 1.0]), times)
+    assert slow.interval[0] < 0.002 < slow.interval[1] < 0.02
+
+
 def test_a_drift_that_does_not_return_to_its_mean_is_a_drift_with_known_noise_too():
     """With the learned epsilon of 0 it was the static model, and its covariance too large."""
     values = np.cumsum(1.0 + np.random.default_rng(0).normal(size=(24, 1)), axis=0)

@@ -108,6 +108,18 @@ def test_epsilon_is_found_again():
     assert 0.04 < found.model.epsilon < 0.07
 
 
+def test_epsilon_is_found_between_rows_that_are_closer_than_most():
+    """60% of the gaps are 20 units; the largest epsilon was 0.999 per 20 units: 0.29 per unit."""
+    points, covariance, values = drifting_series(0.6, 2000, 4, 0.1, seed=3)
+    at = np.cumsum(np.random.default_rng(0).choice([1, 20], p=[0.4, 0.6], size=90))
+    rows, times = values[at], at.astype(float)
+    series = fit(Model(Empirical(covariance), 0.1), [Series(rows, times)], learn=["epsilon"])
+    assert 0.45 < series.model.epsilon < 0.75
+    data = Observations(np.tile(points, (90, 1)), rows.ravel(), np.repeat(times, 4))
+    found = fit(Model(SquaredExponential(lengthscale=0.2), 0.1), data, learn=["epsilon"])
+    assert found.model.epsilon == pytest.approx(series.model.epsilon, rel=1e-3)
+
+
 @pytest.mark.parametrize("seed", [6, 8])
 def test_what_was_learned_is_the_best_that_any_start_ended_at(seed):
     """With the first of these data all starts end alike, with the other the first ends lower."""
