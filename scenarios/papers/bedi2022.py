@@ -10,7 +10,7 @@ regularizer, "@scaled" rewards of variance 1, and "@qbar" BKB's dictionaries as 
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.metrics import Panel
@@ -61,16 +61,6 @@ def nystrom(fitted: Plain = MATCHED, qbar: float | None = None) -> tuple[AgentEn
         settings["posterior"] = {"type": "nystrom", "qbar": qbar}
     note = f"BKB, qbar = {5 if qbar is None else qbar:g}"
     return tuple(AgentEntry(f"bkb-{a}", f"bkb-{a}", settings, note) for a in DENSE)
-
-
-def delta_as_printed() -> tuple[AgentEntry, ...]:
-    """Make GP-UCB, dense and compressed, with the delta = 0.9 of Section 4 in beta_t."""
-    beta = {"type": "finite", "delta": 0.9, "scale": 1.0}
-    note = "delta = 0.9 in beta_t"
-    return (
-        AgentEntry("gp-ucb/delta", "gp-ucb", {"beta": beta}, f"dense, {note}"),
-        AgentEntry("cub/delta", "cub", {"beta": beta, "compress": EPSILON}, f"compressed, {note}"),
-    )
 
 
 # The rows of Figs. 1 to 3 without the clock times, which `tools.claims` computes for posteriors
@@ -124,8 +114,14 @@ def _regularized(noise_var: float = REGULARIZER, test: float = NOISE_VAR) -> _Re
 
 
 USUAL = (*dense(), *compressed({"": EPSILON}), *nystrom())
+# GP-UCB, dense and compressed, with the delta = 0.9 of Section 4 in beta_t.
+PRINTED: Plain = {"beta": {"type": "finite", "delta": 0.9, "scale": 1.0}}
+PRINTED_DELTA = tuple(
+    AgentEntry(f"{name}/delta", name, PRINTED | more, f"{note}, delta = 0.9 in beta_t")
+    for name, more, note in (("gp-ucb", {}, "dense"), ("cub", {"compress": EPSILON}, "compressed"))
+)
 _READINGS = (
-    _Reading("", "", USUAL, (EPSILON,), 10_000, (HORIZON,), delta_as_printed()),
+    _Reading("", "", USUAL, (EPSILON,), 10_000, (HORIZON,), PRINTED_DELTA),
     _Reading(
         "@entropy",
         ", with the threshold on the entropy itself",
@@ -159,89 +155,69 @@ _READINGS = (
 )
 
 
-def _scenario(base: Scenario, reading: _Reading, trials: int) -> Scenario:
+def _scenario(name: str, reading: _Reading, trials: int) -> Scenario:
     """A figure under a reading."""
-    return replace(
-        base,
-        id=base.id + reading.end,
-        title=base.title + reading.title,
+    figure = _FIGURES[name]
+    usual = CHOICES[1:] if reading.end == "@qbar" else CHOICES
+    return Scenario(
+        id=f"bedi2022/{name}{reading.end}",
+        title=figure["title"] + reading.title,
+        env="gpbandits/Task-v0",
+        env_kwargs={"noise_var": NOISE_VAR, "kernel": SE, **figure["env_kwargs"]},
         agents=reading.agents,
         alternatives=reading.alternatives,
         horizon=reading.horizon,
         trials=trials,
-        choices=(
-            *reading.choices,
-            *(c for c in CHOICES if reading.end != "@qbar" or not c.startswith("qbar")),
-            *base.choices,
-        ),
+        panels=COSTLY if name == "mnist-logistic" else FIGURE,
+        choices=(*reading.choices, *usual, *figure["choices"]),
         bounds=tuple({"type": k, "epsilon": e} for e in reading.budgets for k in BOUNDS),
-    )
-
-
-def _figure(name: str, env_kwargs: Plain, **declared: Any) -> Scenario:
-    return Scenario(
-        id=f"bedi2022/{name}",
-        env="gpbandits/Task-v0",
-        env_kwargs={"noise_var": NOISE_VAR, "kernel": SE, **env_kwargs},
-        horizon=1,
-        trials=1,
-        agents=dense(),
-        panels=COSTLY if declared.get("selective") else FIGURE,
-        **declared,
+        source=figure["source"],
+        initial=figure["initial"],
+        selective=name == "mnist-logistic",
     )
 
 
 EXACT = {"noise_var": 0.0, "model_noise_var": NOISE_VAR}
 # The figures, and the trials of each reading in the order of `_READINGS`.
-_FIGURES = (
-    (
-        _figure(
-            "example",
-            {"task": "example", "grid": 1000},
-            source="bedi2022, Section 4.1, Fig. 1 and Table 2",
-            title="the function sin x + cos x + 0.1 x",
-            initial=2,
-            choices=("the domain is not stated: 1000 points of [-10, 10]",),
+_FIGURES: dict[str, Plain] = {
+    "example": {
+        "env_kwargs": {"task": "example", "grid": 1000},
+        "source": "bedi2022, Section 4.1, Fig. 1 and Table 2",
+        "title": "the function sin x + cos x + 0.1 x",
+        "initial": 2,
+        "choices": ("the domain is not stated: 1000 points of [-10, 10]",),
+        "trials": (20, 20, 5, 5, 3),
+    },
+    "rosenbrock": {
+        "env_kwargs": {"task": "rosenbrock-10", "grid": [33, 33]},
+        "source": "bedi2022, Section 4.2, Fig. 2 and Table 3",
+        "title": "Rosenbrock's function, a = 1, b = 10",
+        "initial": 4,
+        "choices": (
+            "the domain is not stated: 33 x 33 points of [-2, 2] x [-1, 3], which include the "
+            "maximizer",
+            "scaling is not mentioned, so the function is not scaled: it reaches -259, whereas "
+            "the prior has variance 1",
         ),
-        (20, 20, 5, 5, 3),
-    ),
-    (
-        _figure(
-            "rosenbrock",
-            {"task": "rosenbrock-10", "grid": [33, 33]},
-            source="bedi2022, Section 4.2, Fig. 2 and Table 3",
-            title="Rosenbrock's function, a = 1, b = 10",
-            initial=4,
-            choices=(
-                "the domain is not stated: 33 x 33 points of [-2, 2] x [-1, 3], which include the "
-                "maximizer",
-                "scaling is not mentioned, so the function is not scaled: it reaches -259, whereas "
-                "the prior has variance 1",
-            ),
+        "trials": (20, 20, 5, 5, 3),
+    },
+    "mnist-logistic": {
+        "env_kwargs": {"task": "mnist-logistic", "grid": [4, 4, 3, 4], "scaled": True, **EXACT},
+        "source": "bedi2022, Section 4.3, Fig. 3 and Table 4",
+        "title": "learning rate, batch size, dropout and l2 of a logistic regression",
+        "initial": 16,
+        "choices": (
+            "the ranges are not stated: learning rate 1e-3..1, batch size 8..512, dropout "
+            "0..0.8, l2 1e-6..1, logarithmic but for dropout, in [-1, 1]^4; 4 x 4 x 3 x 4 "
+            "points",
+            "the training is not stated: two epochs on 4,000 digits, accuracy on 1,000. No "
+            "noise is added to an evaluation: the accuracy depends on the settings alone",
+            "the arms' accuracies are read from a table: the clock counts 45 ms, measured once "
+            "on one core, for each evaluation that was made",
         ),
-        (20, 20, 5, 5, 3),
-    ),
-    (
-        _figure(
-            "mnist-logistic",
-            {"task": "mnist-logistic", "grid": [4, 4, 3, 4], "scaled": True, **EXACT},
-            source="bedi2022, Section 4.3, Fig. 3 and Table 4",
-            title="learning rate, batch size, dropout and l2 of a logistic regression",
-            initial=16,
-            selective=True,
-            choices=(
-                "the ranges are not stated: learning rate 1e-3..1, batch size 8..512, dropout "
-                "0..0.8, l2 1e-6..1, logarithmic but for dropout, in [-1, 1]^4; 4 x 4 x 3 x 4 "
-                "points",
-                "the training is not stated: two epochs on 4,000 digits, accuracy on 1,000. No "
-                "noise is added to an evaluation: the accuracy depends on the settings alone",
-                "the arms' accuracies are read from a table: the clock counts 45 ms, measured once "
-                "on one core, for each evaluation that was made",
-            ),
-        ),
-        (20, 3, 2, 2, 0),
-    ),
-)
+        "trials": (20, 3, 2, 2, 0),
+    },
+}
 
 # The variance of Rosenbrock's function over the grid: with it, and noise in the same proportion, it
 # is as if the function were scaled to variance 1.
@@ -249,12 +225,12 @@ VARIANCE = 1840.0
 SCALED = {"kernel": {**SE, "variance": VARIANCE}, "noise_var": VARIANCE * NOISE_VAR}
 
 
-def _scaled(base: Scenario, reading: _Reading, trials: int) -> Scenario:
+def _scaled(reading: _Reading, trials: int) -> Scenario:
     """Rosenbrock's function under a reading, scaled to variance 1, without BKB."""
-    made = _scenario(base, reading, trials)
+    made = _scenario("rosenbrock", reading, trials)
     return replace(
         made,
-        id=f"{base.id}{reading.end}-scaled" if reading.end else f"{base.id}@scaled",
+        id=f"{made.id}-scaled" if reading.end else f"{made.id}@scaled",
         title=f"{made.title}, scaled",
         env_kwargs={**made.env_kwargs, **SCALED},
         agents=tuple(e for e in made.agents if not e.label.startswith("bkb")),
@@ -267,15 +243,13 @@ def _scaled(base: Scenario, reading: _Reading, trials: int) -> Scenario:
     )
 
 
-_ROSENBROCK = _FIGURES[1][0]
-
 SCENARIOS = (
     *(
-        _scenario(figure, reading, count)
-        for figure, trials in _FIGURES
-        for reading, count in zip(_READINGS, trials, strict=True)
+        _scenario(name, reading, count)
+        for name, figure in _FIGURES.items()
+        for reading, count in zip(_READINGS, figure["trials"], strict=True)
         if count
     ),
-    _scaled(_ROSENBROCK, _READINGS[0], 5),
-    _scaled(_ROSENBROCK, _regularized(VARIANCE * REGULARIZER, VARIANCE * NOISE_VAR), 10),
+    _scaled(_READINGS[0], 5),
+    _scaled(_regularized(VARIANCE * REGULARIZER, VARIANCE * NOISE_VAR), 10),
 )
