@@ -94,31 +94,21 @@ def others(name: str, **settings: Any) -> tuple[AgentEntry, ...]:
     )
 
 
-def _scenario(name: str, env: str, env_kwargs: Plain, **declared: Any) -> Scenario:
+def _scenario(
+    name: str, title: str, env: str, env_kwargs: Plain, rounds: int, **declared: Any
+) -> Scenario:
+    """Declare a problem; ``declared`` may replace its source and its panels."""
+    usual: Plain = {"source": "ren2024, Section 6, Tables 1-7", "panels": PANELS}
     return Scenario(
         id=f"ren2024/{name}",
+        title=title,
         env=env,
         env_kwargs=env_kwargs,
+        horizon=rounds,
         initial=INITIAL,
         metric=METRIC,
         store_actions=False,
-        **declared,
-    )
-
-
-def _problem(
-    name: str, title: str, env: str, kwargs: Plain, batch: tuple[int, int], **more: Any
-) -> Scenario:
-    m, rounds = batch
-    return _scenario(
-        name,
-        env,
-        {"noise_var": NOISE_VAR, "batch_size": m, **kwargs},
-        source="ren2024, Section 6, Tables 1-7",
-        title=title,
-        horizon=rounds,
-        panels=PANELS,
-        **more,
+        **usual | declared,
     )
 
 
@@ -135,12 +125,13 @@ def _se(ell: float, variance: float) -> Plain:
 def _drawn(
     name: str, box: list[list[float]], ell: float, variance: float, batch: tuple[int, int], n: int
 ) -> Scenario:
-    return _problem(
+    m, rounds = batch
+    return _scenario(
         name,
         f"draws from a squared exponential kernel, lengthscale {ell:g}, in {len(box[0])}-D",
         "gpbandits/StaticGP-v0",
-        {**_se(ell, variance), "box": box},
-        batch,
+        {"noise_var": NOISE_VAR, "batch_size": m, **_se(ell, variance), "box": box},
+        rounds,
         agents=eight(),
         alternatives=others(name),
         trials=n,
@@ -149,18 +140,19 @@ def _drawn(
     )
 
 
-def _task(name: str, title: str, task: Plain, batch: tuple[int, int], **more: Any) -> Scenario:
-    return _problem(
+def _task(name: str, title: str, task: Plain, batch: tuple[int, int]) -> Scenario:
+    boston, (m, rounds) = name == "boston-stand-in", batch
+    return _scenario(
         name,
         title,
         "gpbandits/Task-v0",
-        {"kernel": MATERN32, **task},
-        batch,
+        {"noise_var": NOISE_VAR, "batch_size": m, "kernel": MATERN32, **task},
+        rounds,
         agents=eight(**STANDARDIZED),
         alternatives=others(name, **STANDARDIZED),
-        trials=FEW if name == "boston-stand-in" else RUNS,
-        choices=(*more.pop("choices", ()), *SCALE_CHOICES, *CHOICES),
-        **more,
+        trials=FEW if boston else RUNS,
+        choices=(*OWN_CHOICES.get(name, ()), *SCALE_CHOICES, *CHOICES),
+        departures=BOSTON_DEPARTURES if boston else (),
     )
 
 
@@ -185,21 +177,19 @@ TASKS: tuple[tuple[str, str, Plain, tuple[int, int]], ...] = (
     ("push-3d", f"{PUSH}: place and duration", {"task": "push-3d"}, (5, 30)),
     ("push-4d", f"{PUSH}: place, duration and angle", {"task": "push-4d"}, (5, 30)),
 )
-MORE: dict[str, Plain] = {
-    "rosenbrock-2d": {"choices": ("Rosenbrock's constants are 1 and 100",)},
-    "boston-stand-in": {
-        "choices": (
-            "the loss is the root of the mean squared error on the validation set after 50 epochs, "
-            "in 1000 dollars; the split, the initial weights and the order of the batches are ours",
-            "the number of nodes is rounded",
-        ),
-        "departures": (
-            "this is not the paper's task, whose network, split and epochs its text does not "
-            "state: the authors' code validates a linear network after one epoch, from new "
-            "weights. Its regrets cannot be compared with the printed ones",
-        ),
-    },
+OWN_CHOICES = {
+    "rosenbrock-2d": ("Rosenbrock's constants are 1 and 100",),
+    "boston-stand-in": (
+        "the loss is the root of the mean squared error on the validation set after 50 epochs, "
+        "in 1000 dollars; the split, the initial weights and the order of the batches are ours",
+        "the number of nodes is rounded",
+    ),
 }
+BOSTON_DEPARTURES = (
+    "this is not the paper's task, whose network, split and epochs its text does not state: the "
+    "authors' code validates a linear network after one epoch, from new weights. Its regrets "
+    "cannot be compared with the printed ones",
+)
 
 
 # -- The authors' code where the paper says otherwise, or nothing ----------------------------------
@@ -305,20 +295,21 @@ DRAWS = (
     _drawn("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, 1 / 3, (20, 20), 100),
     _drawn("rbf-3d", UNIT, 0.15, 10.0, (5, 50), 50),
 )
-MAIN = (*DRAWS, *(_task(*row, **MORE.get(row[0], {})) for row in TASKS))
+MAIN = (*DRAWS, *(_task(*row) for row in TASKS))
 SCENARIOS = (
     *MAIN,
     *(_code(s) for s in MAIN if s.id.partition("/")[2] in CODE_ENV),
     INITIALISED,
     _scenario(
         "batches",
+        "simple regret of batches of 1, 2, 5 and 10 on draws of rbf-3d",
         "gpbandits/StaticGP-v0",
         {**_se(0.15, 10.0), "box": UNIT, "noise_var": NOISE_VAR},
+        20,
         source="ren2024, Section 6 (not in the paper: the size of the batch)",
-        title="simple regret of batches of 1, 2, 5 and 10 on draws of rbf-3d",
+        panels=(),
         grid={"batch_size": BATCHES},
         agents=eight(),
-        horizon=20,
         trials=RUNS,
         choices=AS_KNOWN,
         departures=(f"20 rounds, {RUNS} functions",),
