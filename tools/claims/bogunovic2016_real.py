@@ -142,12 +142,7 @@ def _gap(gap: Array, regret: Arrays) -> Arrays:
 def _replayed(env_kwargs: Settings, horizon: int) -> tuple[Problem, Array]:
     """What the agents know, and the rows that are replayed from the first test row on."""
     env: Any = make_env("gpbandits/Replay-v0", env_kwargs, horizon).unwrapped
-    env.reset(seed=0)
-    rows = np.empty((horizon, env.problem.domain.size))
-    for row in rows:
-        env.step(np.zeros(1, np.int64))
-        row[:] = env.function.values
-    return env.problem, rows
+    return env.problem, env.bandit.process.table[:horizon]
 
 
 # -- Traffic ---------------------------------------------------------------------------------------
