@@ -68,19 +68,19 @@ def tables(suite: str) -> dict[str, str]:
 
 def _make(problem: Scenario, entry: AgentEntry, file: Path, verify: bool) -> None:
     row = load(file).get((entry.label, problem.id))
-    if row is not None and current(row, problem, entry):
-        if not verify:
+    if row is None or not current(row, problem, entry):
+        if reason(problem, entry) is not None:
             return
+        row = played(problem, entry)
+    elif verify:
         again = played(problem, entry, row.trials - 1)
         if again.digests[0] == row.digests[-1]:
             # Other programs make times longer, never shorter.
             row = replace(row, seconds=min(row.seconds, again.seconds))
         else:
             row = played(problem, entry)
-    elif reason(problem, entry) is not None:
-        return
     else:
-        row = played(problem, entry)
+        return
     save(file, (load(file) | {(entry.label, problem.id): row}).values())
     click.echo(f"{entry.label} {problem.id}: {row.seconds:.3g} s per round")
 

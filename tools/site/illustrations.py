@@ -17,15 +17,7 @@ from gpbandits_env.gp.samplers import sampler_for
 from gpbandits_env.rewards import datasets
 from gpbandits_env.rewards.drift import MarkovDrift
 from gpbandits_env.rewards.drift import Path as DriftPath
-from gpbandits_env.scenarios.reporting.style import (
-    COLOURS,
-    INK,
-    band,
-    entitle,
-    line_style,
-    new_figure,
-    share_legend,
-)
+from gpbandits_env.scenarios.reporting import style
 from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.seeding import stream
 
@@ -60,13 +52,13 @@ def srinivas2010_fig_1(figure: Figure) -> None:
     rounds, arms = np.arange(1, kept.horizon + 1), Arms.grid(1000)
     gain = theory.information_gain_bound(arms, SquaredExponential(0.2), NOISE_VAR, kept.horizon)
     bound = theory.regret_bound_theorem1(gain, arms.size, DELTA, NOISE_VAR)
-    right.plot(rounds, bound / rounds, label="bound of Theorem 1", **line_style(0))
+    right.plot(rounds, bound / rounds, label="bound of Theorem 1", **style.line_style(0))
     regret = kept.curve(0, "gp-ucb/unscaled", "average_regret").mean(axis=0)
     name = f"GP-UCB, mean of {kept.trials} functions"
-    right.plot(kept.rounds, regret, color=INK, label=name)
+    right.plot(kept.rounds, regret, color=style.INK, label=name)
     right.set(title="average regret and its bound", xlabel="$T$", ylabel="$R_T / T$", **LOG)
     right.legend(fontsize=8, loc="lower left")
-    share_legend(figure, 5, [left])
+    style.share_legend(figure, 5, [left])
 
 
 def _orders(axes: Axes) -> None:
@@ -79,7 +71,7 @@ def _orders(axes: Axes) -> None:
         r"Matern, $\nu = 2.5$, $d = 2$": theory.gain_order_matern(rounds, 2, 2.5),
     }
     for i, (name, order) in enumerate(orders.items()):
-        axes.plot(rounds, np.sqrt(order / rounds), label=name, **line_style(i))
+        axes.plot(rounds, np.sqrt(order / rounds), label=name, **style.line_style(i))
     axes.set(title=r"orders $\sqrt{T \gamma_T} / T$, no constants", xlabel="$T$", **LOG)
 
 
@@ -95,7 +87,7 @@ def srinivas2010_fig_2a(figure: Figure) -> None:
     pairs = np.triu_indices(len(places), 1)
     distances = np.linalg.norm(places[:, None] - places[None], axis=2)[pairs]
     correlations = np.corrcoef(readings.values, rowvar=False)[pairs]
-    right.plot(distances, correlations, ".", color=COLOURS[0], markersize=4)
+    right.plot(distances, correlations, ".", color=style.COLOURS[0], markersize=4)
     right.set(title="pairs of sensors, five days", xlabel="distance in meters", ylim=(None, 1))
     right.set_ylabel("correlation")
 
@@ -117,11 +109,11 @@ def srinivas2010_fig_2(figure: Figure) -> None:
         if t > BEFORE:
             axes = panels[t - BEFORE - 1]
             name = r"$\mu_{t-1} \pm \sqrt{\beta_t}\,\sigma_{t-1}$"
-            band(axes, x, mean - width, mean + width, COLOURS[0], label=name)
-            axes.plot(x, mean, color=COLOURS[0], label=r"$\mu_{t-1}$")
+            style.band(axes, x, mean - width, mean + width, style.COLOURS[0], label=name)
+            axes.plot(x, mean, color=style.COLOURS[0], label=r"$\mu_{t-1}$")
             axes.plot(x, truth, color="#8C8C8C", linestyle=(0, (4, 2)), linewidth=1.4, label="$f$")
-            axes.plot(x[actions], rewards, "o", color=INK, clip_on=False, label="rewards")
-            looks: Plain = {"markersize": 14, "clip_on": False, "color": COLOURS[1]}
+            axes.plot(x[actions], rewards, "o", color=style.INK, clip_on=False, label="rewards")
+            looks: Plain = {"markersize": 14, "clip_on": False, "color": style.COLOURS[1]}
             axes.plot(x[choice], mean[choice] + width[choice], "*", label="choice", **looks)
             axes.set(title=f"round {t}", xlabel="$x$", xlim=(0, 1))
         reward = truth[choice] + np.sqrt(NOISE_VAR) * rng.standard_normal()
@@ -129,7 +121,7 @@ def srinivas2010_fig_2(figure: Figure) -> None:
         rewards.append(float(reward))
         posterior.condition(np.array([choice]), np.array([reward]))
     panels[0].set_ylabel("reward")
-    share_legend(figure, 5, [panels[0]])
+    style.share_legend(figure, 5, [panels[0]])
 
 
 def srinivas2010_fig_3(figure: Figure) -> None:
@@ -144,12 +136,12 @@ def srinivas2010_fig_3(figure: Figure) -> None:
     rounds = np.arange(1, 301)
     left, right = figure.subplots(1, 2)
     for i, (name, values) in enumerate(spectra.items()):
-        left.plot(np.arange(1, 101), values[:100], label=name, **line_style(i))
+        left.plot(np.arange(1, 101), values[:100], label=name, **style.line_style(i))
         bound = theory.spectral_bound(values, NOISE_VAR, len(rounds))
-        right.plot(rounds, bound, label=name, **line_style(i))
+        right.plot(rounds, bound, label=name, **style.line_style(i))
     left.set(title="spectrum", xlabel="rank", ylabel="eigenvalue", yscale="log", ylim=(1e-4, 1e3))
     right.set(title=r"bound on $\gamma_T$", xlabel="$T$", ylabel="nats", ylim=(0, None))
-    share_legend(figure, 4, [left])
+    style.share_legend(figure, 4, [left])
 
 
 def _spectrum(arms: Arms, kernel: Kernel) -> Array:
@@ -165,7 +157,7 @@ def srinivas2010_fig_4(figure: Figure) -> None:
     for axes, (name, kernel) in zip(panels, [("linear", Linear()), *KERNELS.items()], strict=True):
         sampler = sampler_for(arms, kernel)
         for i, path in enumerate(sampler.draw(stream("srinivas2010/fig-4", 0, name), 5)):
-            axes.plot(arms.coordinates[:, 0], path, color=line_style(i)["color"])
+            axes.plot(arms.coordinates[:, 0], path, color=style.line_style(i)["color"])
         axes.set_title(name, fontsize=9)
         axes.set(xlabel="$x$", xlim=(-1, 1))
     panels[0].set_ylabel("$f(x)$")
@@ -187,12 +179,13 @@ def bogunovic2016_lower_bound(figure: Figure) -> None:
         for epsilon in EPSILONS:
             now = np.sqrt(1.0 - epsilon) * before + np.sqrt(epsilon) * fresh
             regret.append(np.mean(now.max(axis=1) - now[np.arange(PAIRS), known]))
-        axes.plot(EPSILONS, regret, marker="o", label=f"50 x 50 arms, {name}", **line_style(i))
+        label = f"50 x 50 arms, {name}"
+        axes.plot(EPSILONS, regret, marker="o", label=label, **style.line_style(i))
     for i, rho in enumerate((0.0, 0.9), start=len(KERNELS)):
         name = rf"two arms, correlation {rho:g}: $\sqrt{{(1-\rho)/\pi}}\,(1-\sqrt{{1-\epsilon}})$"
-        axes.plot(EPSILONS, theory.least_regret(EPSILONS, rho), label=name, **line_style(i))
+        axes.plot(EPSILONS, theory.least_regret(EPSILONS, rho), label=name, **style.line_style(i))
     axes.set(xlabel=r"$\epsilon$", ylabel="least regret per round", **LOG)
-    share_legend(figure, 2, [axes])
+    style.share_legend(figure, 2, [axes])
 
 
 def bogunovic2016_fig_1(figure: Figure) -> None:
@@ -209,13 +202,13 @@ def bogunovic2016_fig_1(figure: Figure) -> None:
         path = DriftPath(MarkovDrift(EPSILON), sampler_for(arms, kernel).draw, rng)
         functions = path.ahead(TIMES[-1])
         for i, t in enumerate(TIMES):
-            values, style = functions[t - 1], line_style(i)
+            values, look = functions[t - 1], style.line_style(i)
             best = int(np.argmax(values))
-            axes.plot(x, values, label=f"$f_{{{t}}}$", **style)
-            axes.plot(x[best], values[best], "o", color=style["color"], clip_on=False)
+            axes.plot(x, values, label=f"$f_{{{t}}}$", **look)
+            axes.plot(x[best], values[best], "o", color=look["color"], clip_on=False)
         axes.set(title=name, xlabel="$x$", xlim=(0, 1))
     panels[0].set_ylabel("$f_t(x)$")
-    share_legend(figure, 4, [panels[0]])
+    style.share_legend(figure, 4, [panels[0]])
 
 
 def bogunovic2016_fig_3b(figure: Figure) -> None:
@@ -225,15 +218,15 @@ def bogunovic2016_fig_3b(figure: Figure) -> None:
     days = np.arange(len(values)) * EVERY / DAY
     axes = figure.subplots()
     for i, column in enumerate(values.T):
-        colour = line_style(i % 7)["color"]
+        colour = style.line_style(i % 7)["color"]
         axes.plot(days, column, color=colour, alpha=0.45, linewidth=0.8)
-    axes.plot(days, values.max(axis=1), color=INK, linewidth=1.2, label="the warmest sensor")
-    axes.axvline(TRAINING_DAYS, color=INK, linestyle=(0, (4, 3)), linewidth=1.2)
+    axes.plot(days, values.max(axis=1), color=style.INK, linewidth=1.2, label="the warmest sensor")
+    axes.axvline(TRAINING_DAYS, color=style.INK, linestyle=(0, (4, 3)), linewidth=1.2)
     axes.set(xlabel="day", ylabel=f"temperature in {readings.unit}", xlim=(0, float(days[-1])))
     height = axes.get_ylim()[1]
     for place, side, label in ((-0.03, "right", "training"), (0.03, "left", "test")):
-        axes.text(TRAINING_DAYS + place, height, label, ha=side, va="top", color=INK)
-    share_legend(figure, 1, [axes])
+        axes.text(TRAINING_DAYS + place, height, label, ha=side, va="top", color=style.INK)
+    style.share_legend(figure, 1, [axes])
 
 
 # -- tranthe2020 ----------------------------------------------------------------------------------
@@ -245,15 +238,15 @@ def tranthe2020_theory(figure: Figure) -> None:
     rounds, d = np.arange(1, 1001), 5
     gain = theory.gain_order_matern(rounds, d, 2.5)
     for i, (dim, alpha) in enumerate(itertools.product((10, 20, 100), (0.0, 2.0))):
-        label, style = rf"$D = {dim}$, $N_0 = 1$, $\alpha = {alpha:g}$", line_style(i)
+        label, look = rf"$D = {dim}$, $N_0 = 1$, $\alpha = {alpha:g}$", style.line_style(i)
         covering = theory.covering_term(theory.subspaces_by(len(rounds), 1, alpha), dim, d)
         order = theory.regret_order_subspaces(rounds, gain, dim, d, alpha)
-        left.plot(rounds, covering, label=label, **style)
-        right.plot(rounds, order / rounds, label=label, **style)
+        left.plot(rounds, covering, label=label, **look)
+        right.plot(rounds, order / rounds, label=label, **look)
     title = r"covering term, $a = b = 1$, $\delta = 0.1$"
     left.set(title=title, xlabel="$t$", ylabel="regret", **LOG)
     right.set(title="order of $R_T / T$, no constants", xlabel="$T$", **LOG)
-    share_legend(figure, 3, [left])
+    style.share_legend(figure, 3, [left])
 
 
 # -- all ------------------------------------------------------------------------------------------
@@ -276,10 +269,10 @@ def pictures() -> dict[str, bytes]:
 def picture(name: str) -> bytes:
     """A figure, whose title is the docstring of its function."""
     draw = FIGURES[name]
-    with new_figure(7.0, 3.9) as figure:
+    with style.new_figure(7.0, 3.9) as figure:
         try:
             draw(figure)
         except MissingData as missing:
             figure.text(0.5, 0.5, f"not drawn: {missing}", ha="center", wrap=True)
-        entitle(figure, str(draw.__doc__).rstrip("."))
+        style.entitle(figure, str(draw.__doc__).rstrip("."))
     return figure._repr_png_()

@@ -16,14 +16,8 @@ from gpbandits_env.figure import NotebookFigure
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.bounds import BOUNDS
 from gpbandits_env.scenarios.metrics import KNOWN, Panel, reported_metrics
+from gpbandits_env.scenarios.reporting import style
 from gpbandits_env.scenarios.reporting.plots import WIDTH, figure
-from gpbandits_env.scenarios.reporting.style import (
-    band,
-    colour_of,
-    entitle,
-    new_figure,
-    share_legend,
-)
 from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.evidence import Evidence
@@ -126,13 +120,13 @@ def _sweep(scenario: Scenario, found: Evidence) -> NotebookFigure:
     finals = {e.label: found.curve(0, e.label, metric)[:, -1] for e in scenario.agents}
     swept = sorted((e.settings[name], e.label) for e in scenario.agents if name in e.settings)
     x, values = np.array([v for v, _ in swept], float), np.stack([finals[k] for _, k in swept])
-    colours = {e.label: colour_of(e.agent) for e in scenario.agents}
+    colours = {e.label: style.colour_of(e.agent) for e in scenario.agents}
     own = colours[swept[0][1]]
-    with new_figure(WIDTH, 3.8) as figure:
+    with style.new_figure(WIDTH, 3.8) as figure:
         axes = figure.subplots()
         mean, error = mean_and_error(values, axis=1)
         low, high = np.quantile(values, SPREAD, axis=1)
-        band(axes, x, low, high, own, label="10% to 90% of the trials", alpha=0.13)
+        style.band(axes, x, low, high, own, label="10% to 90% of the trials", alpha=0.13)
         looks: dict[str, Any] = {"marker": "o", "capsize": 3, "color": own}
         axes.errorbar(x, mean, error, label="mean ± standard error", **looks)
         for label in [k for k in finals if k not in dict(swept).values()]:
@@ -141,8 +135,8 @@ def _sweep(scenario: Scenario, found: Evidence) -> NotebookFigure:
         _scale(axes, x)
         axes.set(xlabel=f"{name}, as the agent assumes", ylim=(0, None))
         axes.set_ylabel(f"{KNOWN[metric].title} at round {found.horizon}")
-        entitle(figure, f"{scenario.id}: {scenario.title} ({found.trials} trials)")
-        share_legend(figure, 4, [axes])
+        style.entitle(figure, f"{scenario.id}: {scenario.title} ({found.trials} trials)")
+        style.share_legend(figure, 4, [axes])
     return figure
 
 
