@@ -10,7 +10,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions.catalogue import dimension, function_named
 from gpbandits_env.rewards.functions.function import Function
-from gpbandits_env.rewards.functions.process import ANYTHING, StaticProcess
+from gpbandits_env.rewards.functions.process import StaticProcess
 
 # A random shift keeps the maximizer within this fraction of the cube, so that it is not at the
 # edge.
@@ -88,9 +88,6 @@ class AnalyticProcess(StaticProcess):
         if shift is None:
             shift = rng.uniform(-PART, PART, k) - self.best
         return AnalyticFunction(self, shift, active)
-
-    def bounds(self) -> tuple[float, float]:
-        return -ANYTHING, self.optimum + self.accuracy
 
     def values(self, u: Array) -> Array:
         """The values (n,) at active coordinates (n, k) without their shift."""

@@ -10,8 +10,8 @@ from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.rewards.functions.function import ArmFunction, Function
 
-# Gymnasium requires finite bounds on observations; no reward of a drift of your own or of a test
-# function is beyond this.
+# Gymnasium requires finite bounds on observations; no reward of a drift of your own, of a test
+# function or of a task is beyond this.
 ANYTHING = 1e100
 
 

@@ -183,9 +183,6 @@ class Boston(Task):
             return Best(action, -root, 0.5 * ACCURACY / root)
         return Best(action, value, ACCURACY)
 
-    def bounds(self) -> tuple[float, float]:
-        return -WORST, 0.0
-
 
 @cache
 @one_blas_thread()

@@ -13,7 +13,6 @@ from gpbandits_env.domains import Box, two_corners
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.rewards.functions import TEST_FUNCTIONS, TestFunction
 from gpbandits_env.rewards.functions.catalogue import dimension, function_named
-from gpbandits_env.rewards.functions.process import ANYTHING
 from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Task
 from gpbandits_env.specs import class_named
 
@@ -63,10 +62,6 @@ class Analytic(Task):
         """The stated maximum of the function: in closed form to 1e-9, or as its source states."""
         given, size = self._given, self._box.dim
         return Best(given.maximizer(size), given.peak(size), given.accuracy(size))
-
-    def bounds(self) -> tuple[float, float]:
-        given, size = self._given, self._box.dim
-        return -ANYTHING, given.peak(size) + given.accuracy(size)
 
 
 def make_task(

@@ -134,9 +134,6 @@ class MnistLogistic(Task):
             return Best(np.array(FOUND), FOUND_ACCURACY, WITHIN)
         return Best(np.array(FOUND), 1.0, 0.2)
 
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
-
 
 TASKS["mnist-logistic"] = TaskEntry(
     "tune a logistic regression on digits", MnistLogistic, "bedi2022, Section 4.3"

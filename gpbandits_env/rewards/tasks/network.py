@@ -193,9 +193,6 @@ class OutputWeights(Task):
         action, loss = _trained(self.hidden, self.digits)
         return Best(action, 0.0, loss)
 
-    def bounds(self) -> tuple[float, float]:
-        return -WORST, 0.0
-
     def _loss(self, outer: Array) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
             network = Network(self.hidden, outer, self.digits)

@@ -76,6 +76,3 @@ class TaskProcess(StaticProcess):
         if not latent.size:
             self._kept = function
         return function
-
-    def bounds(self) -> tuple[float, float]:
-        return self.task.bounds()

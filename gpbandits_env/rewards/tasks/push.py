@@ -33,8 +33,6 @@ CLOSE = 1e-3
 OVERLAP, APART = (0.05, 1.25), (1.25, TABLE)
 SHORTEST, TIMES = 1.0, (1.0, 29.9)
 TRIES = [(0, OVERLAP), (-1, OVERLAP), (1, OVERLAP), *((more, APART) for more in range(0, 16, 3))]
-# A disc that the hand pushed for 30 s at its speed of 10, and let slide for another second.
-FARTHEST = 1000.0
 
 Vector = tuple[float, float]
 
@@ -162,9 +160,6 @@ class Push(Task):
         """
         action, value = _straight(self.turned, float(latent[0]), float(latent[1]))
         return Best(np.array(action), REACHED, REACHED - value)
-
-    def bounds(self) -> tuple[float, float]:
-        return REACHED - FARTHEST, REACHED
 
     def _rewards(self, points: Array, goal: Array, noise: Array) -> Array:
         ends = [self.end(point, off) for point, off in zip(points, noise, strict=True)]

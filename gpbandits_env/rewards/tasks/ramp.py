@@ -91,11 +91,6 @@ class RampLoss(Task):
         value = float(self.values(action[None], latent)[0])
         return Best(action, value, max(0.0, -value - lower))
 
-    def bounds(self) -> tuple[float, float]:
-        patterns = len(_signed(self.data))
-        norm = 0.5 * FEATURES * self.bound**2
-        return -(norm + self.cost * patterns * (1.0 - self.s)) * (1.0 + 1e-6), 0.0
-
 
 @cache
 def _signed(data: str) -> Array:

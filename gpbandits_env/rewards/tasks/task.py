@@ -156,10 +156,6 @@ class Task(ABC):
     def best(self, latent: Array) -> Best:
         """What is known about the maximum; an override documents its method and its accuracy."""
 
-    @abstractmethod
-    def bounds(self) -> tuple[float, float]:
-        """A lower and an upper bound on all values, including noisy ones."""
-
 
 @dataclass(frozen=True)
 class TaskEntry:

@@ -17,7 +17,6 @@ def test_the_maximum_of_a_shifted_and_padded_function(function):
     process = AnalyticProcess(function, 8, k, True)
     peak = TEST_FUNCTIONS[function].peak(k)
     points = 2.0 * qmc.Sobol(8, rng=1).random_base2(11) - 1.0
-    low, high = process.bounds()
     for seed in range(3):
         f = process.draw(np.random.default_rng(seed))
         process.domain.check(f.best_action[None])
@@ -26,7 +25,6 @@ def test_the_maximum_of_a_shifted_and_padded_function(function):
         near = np.clip(f.best_action + 0.05 * points, -1.0, 1.0)
         values = np.concatenate([f(points), f(near)])
         assert values.max() <= peak + f.accuracy
-        assert low <= values.min() <= values.max() <= high
 
 
 def test_nothing_beats_the_maximum_at_100000_points():
