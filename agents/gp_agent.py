@@ -55,6 +55,8 @@ class GPAgent(Agent):
     # Whether the algorithm assumes a function that drifts, whatever its settings are.
     assumes_drift = False
     search: Any  # a `Search`; an algorithm knows which one
+    # The pending and the failed points of a campaign, which the posterior has as hallucinated ones.
+    beside: tuple[Points | tuple[()], Points | tuple[()]] = ((), ())
 
     def __init__(
         self,
@@ -122,9 +124,10 @@ class GPAgent(Agent):
 
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""
-        now, pending = self.conditioned, self._pending_points() if self.pending else ()
+        now, (before, failed) = self.conditioned, self.beside
         m, t, best = self.problem.batch_size, self.round + 1, now.best_received
-        return Round(now.posterior, self.search, self.rule, self.rng, m, t, best, pending)
+        waiting = (self._pending_points() if self.pending else before), before, failed
+        return Round(now.posterior, self.search, self.rule, self.rng, m, t, best, *waiting)
 
     def acquisition(self) -> Acquisition:
         """The acquisition of the next round; a sampled incumbent is drawn for it."""

@@ -52,6 +52,8 @@ class Round:
         best_reward: the largest reward in the posterior's data; -inf without data.
         pending: the actions of earlier rounds whose rewards have not arrived, which the posterior
             has as hallucinated points.
+        before: those of a campaign, which asks for the actions of a batch one by one.
+        failed: points whose evaluation failed, which it has as hallucinated points too.
     """
 
     posterior: Posterior
@@ -62,6 +64,8 @@ class Round:
     t: int
     best_reward: float
     pending: Points | tuple[()] = ()
+    before: Points | tuple[()] = ()
+    failed: Points | tuple[()] = ()
 
     def acquisition(self) -> Acquisition:
         """The acquisition of this round; raises `InvalidInput` if the agent has none."""

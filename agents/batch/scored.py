@@ -40,7 +40,8 @@ class KrigingBeliever(BatchRule):
     """Each action is chosen as if those before it had given their posterior means as rewards.
 
     Conditioning on a reward equal to the mean does not change the mean. The variance decreases, and
-    the incumbent becomes at least that reward.
+    the incumbent becomes at least that reward. In a campaign, whose pending evaluations are those
+    before, this holds without a context.
 
     Source: Ginsbourger, Le Riche & Carraro (2008), the kriging believer.
     """
@@ -56,6 +57,11 @@ class KrigingBeliever(BatchRule):
         rule, posterior = now.rule, now.posterior
         assert isinstance(rule, Improvement)
         level = rule.level(now)
+        if len(now.before) and level > -np.inf and now.search.incumbents(posterior) is None:
+            points, feasibility = np.asarray(now.before), now.search.feasibility
+            if feasibility is not None:
+                points = points[feasibility.likely(points)]
+            level = float(posterior.mean_at(points).max(initial=level))
 
         def believed(actions: list[Points]) -> Acquisition:
             nonlocal level
@@ -94,6 +100,8 @@ class RandomisedBeliever(BatchRule):
         for _ in range(now.m):
             if actions:
                 believe(believed, actions[-1])
+            if len(now.failed):
+                believed.posterior.hallucinate(now.failed)
             actions.append(now.search.best(believed.acquisition(), believed.posterior))
         return np.concatenate(actions)
 

@@ -64,11 +64,14 @@ class SpaceAgent:
             known = np.concatenate([known, points])
         try:
             if points is not None:
+                waits = np.array([record.status == "pending" for record in around])
+                agent.beside = points[waits], points[~waits]
                 agent.posterior.hallucinate(points)
             point = self._choose(known)
         finally:
             agent.posterior.rollback()
             search.feasibility = search.excluded = None
+            agent.beside = (), ()
             if context:
                 search.fix(self.space.domain, None)
         if point is None:

@@ -1,10 +1,12 @@
 """Which agents run campaigns where."""
 
 import math
+from copy import deepcopy
 
 import numpy as np
 import pytest
 
+from gpbandits_env.agents.acquisitions import LogEI
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, minimize, usual_agent
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.usual_agent import agent_for
@@ -261,3 +263,31 @@ def test_a_fixed_kernel_in_other_units_is_warned_of(kernel):
         agent_for(space, "ei", 0, {"kernel": kernel})
     agent_for(space, "ei", 0, {"kernel": kernel, "learn": True})
     agent_for(space, "ei", 0, {"kernel": Matern52((300.0, 0.3))})  # a dimension without effect
+
+
+@pytest.mark.parametrize("rule", ["believer", "randomised-believer"])
+def test_a_batch_rule_believes_in_the_pending_evaluations_of_a_campaign(rule):
+    """EI over the believed rewards too, by conditioning a copy of the posterior on them."""
+    space = {"x": Integer(0, 20), "y": Integer(0, 20)}
+    settings = {"augmented": False, "incumbent": "posterior-mean", "noise": 0.05, "batch": rule}
+    kernel = Matern52(0.4)
+    campaign = Campaign(space, "ei", maximize=False, seed=0, n_initial=6, kernel=kernel, **settings)
+    for _ in range(6):
+        (asked,) = campaign.ask()
+        campaign.tell(asked.id, abs(asked.params["x"] - 7.0) + abs(asked.params["y"] - 11.0))
+    agent, chosen = campaign.agent, []
+    for _ in range(4):
+        rng, believed = deepcopy(agent.rng), deepcopy(agent.posterior)
+        for arm in chosen:
+            reward = believed.mean[[arm]]
+            if rule != "believer":
+                spread = np.sqrt(believed.var[arm] + believed.noise_var)
+                reward = reward + spread * rng.standard_normal(1)
+            believed.condition([arm], reward)
+        level = believed.mean[believed.observed].max()
+        score = LogEI(level).score(believed.mean, believed.var)
+        (asked,) = campaign.ask()
+        arm = campaign.space.action(asked.params)
+        assert score[arm] == pytest.approx(score.max(), abs=1e-6)
+        chosen.append(arm)
+    assert len(campaign.pending) == 4
