@@ -37,7 +37,6 @@ from gpbandits_env.rewards.datasets import FILE_OPTIONS, Readings, is_file_name,
 from gpbandits_env.rewards.functions import (
     ReplayProcess,
     RewardProcess,
-    ShuffledProcess,
     TableProcess,
 )
 from gpbandits_env.seeding import stream
@@ -104,7 +103,7 @@ class TableArguments(Arguments):
         """The reward process of the rows that are not used for the covariance."""
         if contexts is None:
             return TableProcess(arms, rows)
-        return ShuffledProcess(arms, rows, contexts)
+        return ReplayProcess(arms, rows, contexts=contexts, repeat=True, shuffled=True)
 
     def _recorded(
         self, columns: Sequence[int | str] | None = None, epsilon: float | None = None

@@ -20,7 +20,6 @@ from gpbandits_env.rewards.functions.maximum import BoxMaximum as BoxMaximum
 from gpbandits_env.rewards.functions.process import ReplayProcess as ReplayProcess
 from gpbandits_env.rewards.functions.process import RewardPath as RewardPath
 from gpbandits_env.rewards.functions.process import RewardProcess as RewardProcess
-from gpbandits_env.rewards.functions.process import ShuffledProcess as ShuffledProcess
 from gpbandits_env.rewards.functions.process import StaticProcess as StaticProcess
 from gpbandits_env.rewards.functions.process import TableProcess as TableProcess
 from gpbandits_env.rewards.functions.swept import SWEPT as SWEPT

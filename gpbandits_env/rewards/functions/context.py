@@ -55,11 +55,6 @@ class Contexts:
 class ContextPath(RewardPath):
     """The functions x -> f_t(x, z_t) of an episode."""
 
-    __slots__ = (
-        *("_block", "_path", "_process", "_round", "_slices", "_streams", "_vector"),
-        "function",
-    )
-
     def __init__(self, process: "ContextProcess", draw: Path | Array, streams: Streams) -> None:
         self._process, self._streams, self._round = process, streams, 1
         self._path = draw if isinstance(draw, Path) else None

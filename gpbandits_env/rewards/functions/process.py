@@ -153,6 +153,7 @@ class ReplayProcess(RewardProcess):
         starts: the rows at which an episode may begin; one is drawn uniformly.
         contexts: the context of each row, (rows,) or (rows, q), if there are contexts.
         repeat: whether the first row follows the last, without end.
+        shuffled: whether the rows are in an order that is drawn at each reset, from its beginning.
     Raises:
         InvalidInput: the table has no rows, not n columns, or numbers that are not finite; or a
             start is not a row.
@@ -165,8 +166,9 @@ class ReplayProcess(RewardProcess):
         starts: Sequence[int] = (0,),
         contexts: Points | None = None,
         repeat: bool = False,
+        shuffled: bool = False,
     ) -> None:
-        self.contexts, self.repeat = contexts, repeat
+        self.contexts, self.repeat, self._shuffled = contexts, repeat, shuffled
         self.domain: Arms = arms
         values = _rows(arms, table)
         if not starts or any(whole(row, "starts", 0) >= len(values) for row in starts):
@@ -183,28 +185,14 @@ class ReplayProcess(RewardProcess):
         return np.stack([function.values for function in self.functions])
 
     def begin(self, rng: np.random.Generator) -> ReplayPath:
+        if self._shuffled:
+            return ReplayPath(self, rng.permutation(len(self.functions)))
         start, rows = self._starts[int(rng.integers(len(self._starts)))], len(self.functions)
         order = np.arange(start, start + rows)
         return ReplayPath(self, order % rows if self.repeat else order[: rows - start])
 
     def bounds(self) -> tuple[float, float]:
         return self._bounds
-
-
-class ShuffledProcess(ReplayProcess):
-    """The rows of a table in an order that is drawn at each reset, one per round, without end.
-
-    Args:
-        arms: the n arms.
-        table: (rows, n) values.
-        contexts: the context of each row, (rows,) or (rows, q).
-    """
-
-    def __init__(self, arms: Arms, table: Array, contexts: Points) -> None:
-        super().__init__(arms, table, contexts=contexts, repeat=True)
-
-    def begin(self, rng: np.random.Generator) -> ReplayPath:
-        return ReplayPath(self, rng.permutation(len(self.functions)))
 
 
 def _rows(arms: Arms, table: Array) -> Array:
