@@ -7,6 +7,8 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 SQUARE: Plain = {"grid": [20, 20], "kernel": {"type": "se", "lengthscale": 0.2}}
 LONG: Plain = {"type": "se", "lengthscale": 0.4}
+IGP: Plain = {"type": "igp", "delta": 0.005}
+SAME_BOUND = "believes 0.4, with the confidence bound of lb-gp-ucb"
 ROUGH: Plain = {"type": "se", "lengthscale": 0.5}
 BUDGET, SHARE = 50.0, 0.1  # C, and its factor in the experiments
 ATTACKS: tuple[Plain, ...] = (
@@ -16,6 +18,7 @@ ATTACKS: tuple[Plain, ...] = (
     {"type": "top-k", "budget": BUDGET, "k": 5},
 )
 
+RANDOM_WIDTH: Plain = {"type": "randomised"}
 LEARN: Plain = {"every": 5, "growth": 0.1}
 # Linear on a sphere, for the box of `newer/high-dim`.
 SPHERE: Plain = {"type": "spherical-linear", "low": -1.0, "high": 1.0}
@@ -82,12 +85,7 @@ SCENARIOS = (
         env_kwargs={**SQUARE, "kernel": {"type": "se", "lengthscale": 0.1}, "noise_var": 0.01},
         agents=(
             AgentEntry("gp-ucb", "gp-ucb", {"kernel": LONG}, "believes 0.4"),
-            AgentEntry(
-                "gp-ucb/same-bound",
-                "gp-ucb",
-                {"kernel": LONG, "beta": {"type": "igp", "delta": 0.005}},
-                "believes 0.4, with the confidence bound of lb-gp-ucb",
-            ),
+            AgentEntry("gp-ucb/same-bound", "gp-ucb", {"kernel": LONG, "beta": IGP}, SAME_BOUND),
             AgentEntry("lb-gp-ucb", "lb-gp-ucb", {"kernel": LONG}, "knows that it is at most 0.4"),
             AgentEntry("right", "gp-ucb", {}, "knows that it is 0.1"),
         ),
@@ -103,9 +101,7 @@ SCENARIOS = (
         env_kwargs={**SQUARE, "noise_var": 0.1},
         agents=(
             AgentEntry("gp-ucb", "gp-ucb", {"beta": {"type": "finite", "scale": 1.0}}, "Theorem 1"),
-            AgentEntry(
-                "irgp-ucb", "gp-ucb", {"beta": {"type": "randomised"}}, "2 log(n / 2) + Exp"
-            ),
+            AgentEntry("irgp-ucb", "gp-ucb", {"beta": RANDOM_WIDTH}, "2 log(n / 2) + Exp"),
             AgentEntry("gp-ucb-over-5", "gp-ucb", {}, "Theorem 1, beta over 5"),
         ),
         horizon=300,

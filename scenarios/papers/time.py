@@ -10,16 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from gpbandits_env.arrays import Plain
-from gpbandits_env.scenarios.papers.bogunovic2016 import (
-    BETA,
-    FAST,
-    FIRST_SENSORS,
-    REAL_DATA,
-    REPLAYED,
-    TEMPERATURE,
-    TRAFFIC,
-    WARM,
-)
+from gpbandits_env.scenarios.papers import bogunovic2016
+from gpbandits_env.scenarios.papers.bogunovic2016 import BETA
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 # -- Draws of each temporal kernel ----------------------------------------------------------------
@@ -110,8 +102,8 @@ def _real(name: str, data: Plain, beta: Plain, season: Plain, rows: int, **more:
             replace(_ucb("season/told", f"a season; {TOLD}", beta, temporal=season), history=rows),
             _ucb("gp-ucb", "nothing is ever forgotten", beta),
         ),
-        choices=(*REAL_DATA, *CHOSEN),
-        departures=(REPLAYED, OWN),
+        choices=(*bogunovic2016.REAL_DATA, *CHOSEN),
+        departures=(bogunovic2016.REPLAYED, OWN),
         **more,
     )
 
@@ -208,20 +200,18 @@ MATCHED = (
 
 
 def _unknown(name: str, what: str, drift: Plain, epsilon: float) -> Scenario:
-    cautious = {"epsilon": epsilon, "beta": 4.0}
+    known, explores = {"epsilon": epsilon}, "knows epsilon, and explores as bma does"
     return _own(
         f"unknown-{name}",
         f"{what}: agents that are told nothing beside TV-GP-UCB with the true epsilon",
         _drifting(50, drift),
         (
-            AgentEntry("true", "tv-gp-ucb", {"epsilon": epsilon}, "knows epsilon"),
+            AgentEntry("true", "tv-gp-ucb", known, "knows epsilon"),
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates; told nothing"),
             ET,
             _ucb("resets", "forgets all data every 50 rounds", BETA, reset_every=50),
             FORGETS_NOTHING,
-            AgentEntry(
-                "true/beta-4", "tv-gp-ucb", cautious, "knows epsilon, and explores as bma does"
-            ),
+            AgentEntry("true/beta-4", "tv-gp-ucb", {**known, "beta": 4.0}, explores),
             GENIE,
         ),
         source=UNTOLD,
@@ -261,8 +251,8 @@ SCENARIOS = (
     _drawn("seasons", "draws with a season of 24 rounds", SEASONAL),
     _real(
         "temperature",
-        TEMPERATURE,
-        WARM,
+        bogunovic2016.TEMPERATURE,
+        bogunovic2016.WARM,
         WARM_SEASON,
         432,
         source="the data of bogunovic2016, Section 5.2, Fig. 3(a)",
@@ -272,8 +262,8 @@ SCENARIOS = (
     ),
     _real(
         "traffic",
-        TRAFFIC,
-        FAST,
+        bogunovic2016.TRAFFIC,
+        bogunovic2016.FAST,
         FAST_SEASON,
         180,
         source="METR-LA, as in bogunovic2016/traffic",
@@ -281,6 +271,6 @@ SCENARIOS = (
         grid={"starts": ((0,), (60,))},
         horizon=60,
         trials=20,
-        openings=FIRST_SENSORS,
+        openings=bogunovic2016.FIRST_SENSORS,
     ),
 )

@@ -152,15 +152,10 @@ def random_design() -> Arrays:
         draws = 30 if name.startswith("se") else 3
         rng = stream(PAPER, "random design", name)
         drawn = rng.integers(arms.size, size=(draws, rounds[-1]))
-        gains = [[gain_of_counts(factor, d[:t], NOISE_VAR) for t in rounds] for d in drawn]
+        plays = [[np.bincount(d[:t], minlength=arms.size) for t in rounds] for d in drawn]
+        gains = [[gain_of(np.sqrt(n)[:, None] * factor, NOISE_VAR) for n in of] for of in plays]
         found[f"ratio {name}"] = gain[rounds - 1] / np.array(gains)
     return found
-
-
-def gain_of_counts(factor: Array, arms: IntArray, noise_var: float) -> float:
-    """The information gain of arms with repeats, through the number of plays of each arm."""
-    plays = np.bincount(arms, minlength=len(factor))
-    return gain_of(factor * np.sqrt(plays)[:, None], noise_var)
 
 
 def greedy_near_optimal() -> Arrays:
