@@ -403,7 +403,7 @@ def dictionaries(horizon: int = 2000) -> Arrays:
     most is missing, the largest number of points counted with repeats, and at the end the points
     counted with repeats, the distinct points and the number of features.
     """
-    arms, found = line(), Arrays()
+    arms, found = line(), {}
     values, roots = example(arms.coordinates), roots_of(arms, horizon)
     for per, qbar, rule in product(("arm", "pull"), (5.0, QBAR), RULES):
         rng = np.random.default_rng(0)

@@ -13,10 +13,9 @@ from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Kernel, Matern, Matern52, SquaredExponential
-from gpbandits_env.gp.theory import greedy_design
+from gpbandits_env.gp.theory import greedy_design, regret_constant, running_information_gain
 from gpbandits_env.gp.theory import time_varying as tv
 from gpbandits_env.gp.theory.information import GREEDY
-from gpbandits_env.gp.theory.regret_bounds import regret_constant
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import registry
@@ -63,10 +62,9 @@ def theorems(name: str) -> Arrays:
     information keeps growing at its last rate and beta no longer. "points per axis": those of the
     discretisation of the proof at t = 1.
     """
-    found: Arrays = {"zero": np.zeros(TRIALS)}
     tails = TAILS[name]
     tau = 2.0 * tails["b"] * np.sqrt(np.log(6.0 * tails["a"] * np.pi**2 / 6.0 / DELTA))
-    found["points per axis"] = tau
+    found = {"zero": np.zeros(TRIALS), "points per axis": tau}
     static = greedy_design(GRID, KERNELS[name], NOISE, HORIZON)[1]
     for epsilon in EPSILONS:
         runs = [_trial(name, epsilon, trial) for trial in range(TRIALS)]
@@ -116,7 +114,7 @@ def _trial(name: str, epsilon: float, trial: int) -> dict[str, Any]:
     """Cumulative regret of four agents on the same draw, and how the theorems' events fared."""
     given = {**registry.get(f"bogunovic2016/{name}").env_kwargs, "epsilon": epsilon}
     env: Any = make_env("gpbandits/MarkovGP-v0", given, HORIZON)
-    tails, found = TAILS[name], dict[str, Any]()
+    tails, found = TAILS[name], {}
     theorems = {r: TheoremBeta(r, tails["a"], tails["b"]) for r in (False, True)}
     for label in ("tv log", "r log", "tv", "r"):
         resets = label.startswith("r")
@@ -139,9 +137,8 @@ def _trial(name: str, epsilon: float, trial: int) -> dict[str, Any]:
             # The confidence bounds of eqs. (28)-(29), and the run's information, eq. (26).
             width = np.sqrt(theorems[False](np.arange(1, HORIZON + 1)))[:, None] * sd
             found["band"] = float((np.abs(values - mean) > width).any())
-            found["gain"] = np.cumsum(
-                0.5 * np.log1p(np.take_along_axis(var, arms, 1)[:, 0] / NOISE)
-            )
+            played = np.take_along_axis(var, arms, 1)[:, 0]
+            found["gain"] = running_information_gain(played, NOISE)
             found["random"] = float((values.max(axis=1) - values.mean(axis=1)).mean())
         if label == "r" and trial < CLOSE_TRIALS:
             bound = agent.keep.every, epsilon, tails

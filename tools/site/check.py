@@ -15,7 +15,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from playwright.sync_api import Error, Page, sync_playwright
+from playwright.sync_api import ConsoleMessage, Error, Page, sync_playwright
 
 PROGRAM = "/usr/bin/chromium"
 WIDE, NARROW = 1280, 390
@@ -60,14 +60,12 @@ def chromium(errors: list[str]) -> Iterator[Page]:
         # The list of versions, which `mike` writes beside the sites of all versions.
         versions = [{"version": "1.0", "title": "1.0", "aliases": []}]
         tab.route("**/versions.json", lambda route: route.fulfill(json=versions))
-        tab.on(
-            "console",
-            lambda said: (
+
+        def note(said: ConsoleMessage) -> None:
+            if said.type == "error":
                 errors.append(f"{said.text} {said.location['url']}")
-                if said.type == "error"
-                else None
-            ),
-        )
+
+        tab.on("console", note)
         tab.on("pageerror", lambda error: errors.append(str(error)))
         yield tab
         browser.close()
