@@ -27,6 +27,8 @@ from gpbandits_env.errors import InvalidInput, one_of, shown
 
 # The largest number of combinations that are listed as arms.
 MOST_ARMS = 4096
+# The draws of a uniform point before one outside the linear constraints is moved inside.
+ATTEMPTS = 100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +57,19 @@ class Cube(Box):
         """The actions nearest to points (n, d); under linear constraints some may violate them."""
         snapped = self._rounded(points)
         return snapped if self.linear is None else self._rounded(self.linear.repaired(snapped))
+
+    def sample(self, rng: np.random.Generator, size: int) -> Array:
+        """Uniform actions; under linear constraints those that satisfy them, as far as found."""
+        points = super().sample(rng, size)
+        if self.linear is None:
+            return points
+        points = self._rounded(points)
+        for _ in range(ATTEMPTS):
+            outside = ~self.linear.proposable(points)
+            if not outside.any():
+                return points
+            points[outside] = self._rounded(super().sample(rng, int(outside.sum())))
+        return self.snap(points)
 
     def _rounded(self, points: Array) -> Array:
         snapped = points.copy()

@@ -171,6 +171,22 @@ def test_nothing_is_suggested_that_violates_a_constraint():
     assert campaign.records == []
 
 
+@pytest.mark.parametrize("total", [0.5, 1e-3])
+def test_uniform_points_satisfy_the_constraints(total):
+    """Where hardly any does, they are moved inside."""
+    space = {"x": (0.0, 1.0), "n": Integer(1, 9000), "y": (0.0, 1.0)}
+    limit = LinearConstraint([[1.0, 0.0, 1.0]], -np.inf, total)
+    rule = {"type": "initialised", "rounds": 20, "first": "uniform", "then": "hallucinate"}
+    campaign = Campaign(space, "ei", seed=0, n_initial=1, constraints=limit, batch=rule)
+    for _ in range(10):
+        (asked,) = campaign.ask()
+        assert asked.params["x"] + asked.params["y"] <= total + 1e-9
+        campaign.tell(asked.id, asked.params["x"])
+    x = campaign.space.cube.sample(np.random.default_rng(0), 4000)[:, 0]
+    if total == 0.5:
+        assert x.mean() == pytest.approx(total / 3.0, rel=0.05)  # the centre of a triangle
+
+
 def test_few_combinations_are_listed_without_those_outside():
     space = Space({"a": Integer(0, 5), "b": Integer(0, 5)}, [LinearConstraint([[1, 1]], 4, 5)])
     assert space.domain.size == 11
