@@ -192,11 +192,7 @@ class BoxPosterior(Posterior):
     def mean_at_observed(self) -> Array:
         """The present posterior means at the observed points, (t,); O(t) without drift."""
         n = self._n_observed
-        if self.temporal is not None:
-            weights = self.predictor.alpha[:n]
-            known = self._prior.sums(self._data.points[:n], weights, self._data.clock)
-            return self.mean_at(self.observed) if known is None else self.prior_mean + known
-        if self.jitter or self._decay is not None:
+        if self.jitter or self._decay is not None or self.temporal is not None:
             return self.mean_at(self.observed)
         # m + K alpha, and (K + s^2 I) alpha = y - m.
         return self.rewards - self._data.noise[:n] * self.predictor.alpha[:n]
@@ -403,9 +399,11 @@ class BoxPosterior(Posterior):
         """Recompute W and the quantities that depend on it."""
         data, self._whitening = self._data, Whitening()
         with OneThread():
-            for strip in self._prior.strips(data.points, data.stamps, BLOCK):
-                before = strip.shape[1] - len(strip)
-                self._grow(strip[:, :before], strip[:, before:])
+            for start in range(0, data.count, BLOCK):
+                upto = min(start + BLOCK, data.count)
+                x, t = data.points[:upto], data.stamps[:upto]
+                strip = self._prior(x[start:], x, t[start:], t)
+                self._grow(strip[:, :start], strip[:, start:])
 
     def drift(self, epsilon: float, dt: float) -> None:
         self._elapse(epsilon, dt)
@@ -419,8 +417,7 @@ class BoxPosterior(Posterior):
         """Let time pass."""
         if self.temporal is not None and epsilon:
             raise InvalidInput(
-                "in a box, a temporal kernel has no epsilon beside it: give the product with a "
-                "Markov kernel"
+                "in a box, a temporal kernel has no epsilon beside it: leave one of them out"
             )
         if epsilon == 1.0:
             self._drop()

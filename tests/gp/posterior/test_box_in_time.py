@@ -177,7 +177,7 @@ def test_observations_are_removed_one_by_one(rounds):
     "kernel", [Matern52(0.6), Matern52((0.6, 0.9)), Matern52(0.6) + SquaredExponential(0.4)]
 )
 def test_data_are_learned_anew_without_some_of_them(kernel):
-    """Covariances in space that were known are used again, which changes no digit."""
+    """The result has the digits of a posterior that never had the others."""
     rng = np.random.default_rng(0)
     used, _ = pair(SEASON, kernel)
     x, y = used.box.sample(rng, 90), rng.standard_normal(90)
@@ -223,7 +223,7 @@ def test_subspaces_follow_a_variance_that_grows():
 
 def test_what_is_refused():
     posterior = pair(SEASON)[0]
-    with pytest.raises(InvalidInput, match="product with a Markov kernel"):
+    with pytest.raises(InvalidInput, match="no epsilon beside it"):
         posterior.advance(0.1)
 
     class NoVariance(Kernel):
