@@ -305,46 +305,42 @@ class _ObservationFit:
     def _radial(
         self, kernel: Kernel, priors: HyperPriors, groups: IntArray | None, starts: int
     ) -> tuple[Climbed, Kernel]:
-        """Fit the lengthscale(s) and variance of a radial kernel, in the cube of the priors."""
-        inputs, var = priors.inputs, self._outputs.var
-        given = inputs.lengthscales(kernel.radial)
-        common = np.exp(np.mean(np.log(given)))
+        """Fit the lengthscale(s) and variance of a radial kernel, in the cube of the priors.
+
+        Several lengthscales are fitted from those of the kernel and from the best common one.
+        """
+        inputs, radial, var = priors.inputs, kernel.radial, self._outputs.var
+        given, level = inputs.lengthscales(radial), radial.variance / var
         free = any(name.startswith("lengthscale") for name in self._names)
-        level = kernel.radial.variance / var
-        start = np.array([common, level, self._noise])
-        own = groups if free and len(given) > 1 else None
-        if own is not None:
-            before = [given[own == group].mean() for group in range(own.max() + 1)]
-            found = self._grouped(kernel.radial, own, start, np.array(before), starts)
-        elif free or np.ptp(given) <= 1e-12 * given.max():
-            found = self._scaled(kernel.radial, None, start, common, starts)
+        if not free:
+            groups = np.arange(len(given)) if np.ptp(given) > 1e-12 * given.max() else None
+        elif len(given) == 1:
+            groups = None
+        common = np.exp(np.mean(np.log(given)))
+        first = np.array([common, level, self._noise])
+        if groups is None:
+            found = self._scaled(radial, None, first, common, starts)
         else:
-            fixed, start = np.arange(len(given)), np.array([*given, *start[1:]])
-            found = self._scaled(kernel.radial, fixed, start, common, starts)
+            scales = [given[groups == group].mean() for group in range(groups.max() + 1)]
+            known = np.array([*scales, level, self._noise])
+            if free and starts:
+                alike = self._scaled(radial, None, first, common, starts)
+                common, *rest = alike.theta
+                apart = np.array([*[common] * len(scales), *rest])
+                ends = [self._scaled(radial, groups, start, common, 1) for start in (apart, known)]
+                found = replace(
+                    max(ends, key=lambda end: max(end.starts)),
+                    starts=ends[0].starts + ends[1].starts,
+                    evaluations=sum(end.evaluations for end in (alike, *ends)),
+                )
+            else:
+                found = self._scaled(radial, groups, known, common, starts)
         if free:
-            scales = found.theta[:-2]
-            kernel = inputs.kernel(kernel, scales[0] if own is None else scales[own])
+            fitted = found.theta[:-2]
+            kernel = inputs.kernel(kernel, fitted[0] if groups is None else fitted[groups])
         if "variance" in self._names:
             kernel = kernel.with_parameters({"variance": float(found.theta[-2]) * var})
         return found, kernel
-
-    def _grouped(
-        self, radial: Stationary, groups: IntArray, start: Array, before: Array, starts: int
-    ) -> Climbed:
-        """Fit a lengthscale for each group, from those of ``before`` and from the common one."""
-        common, *rest = start
-        known = np.array([*before, *rest])
-        if not starts:
-            return self._scaled(radial, groups, known, common, 0)
-        alike = self._scaled(radial, None, start, common, starts)
-        common, *rest = alike.theta
-        apart = np.array([*[common] * len(before), *rest])
-        ends = [self._scaled(radial, groups, first, common, 1) for first in (apart, known)]
-        return replace(
-            max(ends, key=lambda end: max(end.starts)),
-            starts=ends[0].starts + ends[1].starts,
-            evaluations=sum(end.evaluations for end in (alike, *ends)),
-        )
 
     def _scaled(
         self, radial: Stationary, groups: IntArray | None, start: Array, common: float, starts: int
