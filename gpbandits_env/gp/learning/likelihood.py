@@ -21,16 +21,15 @@ from gpbandits_env.arrays import Array, IntArray, positive
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel, Stationary
 from gpbandits_env.gp.kernels.stationary import distances
-from gpbandits_env.gp.learning.data import Observations, Series
-from gpbandits_env.gp.learning.time import TimeLikelihoodOfSeries
+from gpbandits_env.gp.learning.data import Observations
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel
 
 # The step of a difference in the logarithm of a parameter of time. T is exact to 1e-15, and over
 # many periods its second derivative is large.
 STEP = 1e-8
-# The step of differences of the likelihood of series, and an epsilon that is none.
-DIFFERENCE, SMALLEST = 1e-4, 1e-100
+# An epsilon that is none.
+SMALLEST = 1e-100
 # Maps alpha alpha^T - Sigma^-1 to the derivatives of log p(y) in the logs of the parameters. It
 # takes the pairs i < j (which may be overwritten), the diagonal and the trace.
 Pull: TypeAlias = Callable[[Array, Array, float], Array]
@@ -290,28 +289,22 @@ class PointLikelihood:
         return factor, int(info)
 
 
-def log_marginal_likelihood(
-    model: Model, data: Observations | Sequence[Series]
-) -> tuple[float, dict[str, float]]:
+def log_marginal_likelihood(model: Model, data: Observations) -> tuple[float, dict[str, float]]:
     """The log density log p(y) of the data under a model, in nats, and its partial derivatives.
 
-    Cost: O(n^3) for n observations, and an n x n matrix per kernel parameter; O(n T) for series.
+    Cost: O(n^3) for n observations, and an n x n matrix per kernel parameter.
 
     Args:
         model: a model with noise and with epsilon below 1.
-        data: as for `fit`.
+        data: the observations.
     Returns:
-        The value, and the derivatives by name: in "epsilon", in the log of "noise_var" and, except
-        for series, in the logs of the parameters of the kernel and of the temporal kernel.
+        The value, and the derivatives by name: in "epsilon", and in the logs of "noise_var" and of
+        the parameters of the kernel and of the temporal kernel.
     Raises:
         InvalidInput: the model does not fit the data.
         NotPositiveDefinite: the covariance of the observations cannot be factorized.
     """
     noise_var, epsilon = positive(model.noise_var, "noise_var"), below_one(model.epsilon)
-    if not isinstance(data, Observations):
-        if model.temporal is not None:
-            raise InvalidInput("the derivatives of a temporal kernel need Observations, not series")
-        return _of_series(model, data)
     # The smallest epsilon is none, in floating point, and its derivative is that at 0.
     temporal = model.temporal or MarkovTime(max(epsilon, SMALLEST))
     in_time, in_space = temporal.parameters(), model.kernel.parameters()
@@ -334,19 +327,6 @@ def log_marginal_likelihood(
     if isinstance(temporal, MarkovTime) and model.temporal is None:
         slopes["epsilon"] = slopes.pop("temporal.epsilon") / temporal.epsilon
     return at.value, slopes
-
-
-def _of_series(model: Model, series: Sequence[Series]) -> tuple[float, dict[str, float]]:
-    """The likelihood of series under a drift, and its derivatives, which are differences."""
-    likelihood, e, noise = TimeLikelihoodOfSeries(model, series), model.epsilon, model.noise_var
-    step = min(e, 1.0 - e) * DIFFERENCE + 1e-8
-    ends = np.clip([e - step, e + step], 0.0, 1.0)
-    in_epsilon = np.diff([likelihood(MarkovTime(end), noise) for end in ends.tolist()])
-    logs = np.array([-DIFFERENCE, DIFFERENCE])
-    in_noise = np.diff([likelihood(MarkovTime(e), own) for own in noise * np.exp(logs)])
-    slopes = {"epsilon": in_epsilon / np.diff(ends), "noise_var": in_noise / np.diff(logs)}
-    value = likelihood(MarkovTime(e), noise)
-    return value, {name: float(slope[0]) for name, slope in slopes.items()}
 
 
 def one_mean(model: Model) -> float:

@@ -28,8 +28,7 @@ class TemporalKernel(Parametric):
         w \sim N(0, P_{t + \Delta} - F_\Delta P_t F_\Delta^T)
 
     The state z is written in a frame that turns with the season, so that a periodic kernel has a
-    constant state and a row h_t that depends on time. A sum joins the states of its terms, and a
-    product has the Kronecker products of F, P and h.
+    constant state and a row h_t that depends on time. A sum joins the states of its terms.
 
     Source: Hartikainen and Sarkka (2010); Solin and Sarkka (2014), for periodic kernels.
     """
