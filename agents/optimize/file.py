@@ -44,6 +44,7 @@ class CampaignFile:
     def refuse_old(self) -> None:
         """Raise `InvalidInput` if the file already exists; `write` then makes a new file only."""
         if self.path.exists():
+            check_regular(self.path)
             raise InvalidInput(
                 f"{self.path} already exists: Campaign.resume({str(self.path)!r}) continues its "
                 "campaign; for a new campaign give another name, or remove the file"
@@ -105,6 +106,11 @@ class CampaignFile:
                 self._digest = sha256(text).digest()
                 return dict(json.loads(body, object_hook=_restored))
             found = json.loads(text)["format"]
+        except InvalidInput:  # it is a folder, for example
+            raise
+        except FileNotFoundError:
+            cure = "Campaign.open(file, space) starts a campaign"
+            raise InvalidInput(f"there is no file {self.path}: {cure}") from None
         except (OSError, *BROKEN) as error:
             raise InvalidInput(
                 f"{self.path} holds no campaign, or it was damaged: {shown(error)}"

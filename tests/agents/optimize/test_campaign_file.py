@@ -294,6 +294,14 @@ def test_names_with_the_tags_of_the_file_are_names(name, tmp_path):
     assert again.ask(2) == first.ask(2)
 
 
+def test_a_missing_file_and_a_folder_are_told(tmp_path):
+    with pytest.raises(InvalidInput, match=r"there is no file .* starts a campaign"):
+        Campaign.resume(tmp_path / "campain.json")
+    for use in (Campaign.resume, lambda file: Campaign([(0, 1)], file=file)):
+        with pytest.raises(InvalidInput, match=r"is a folder, not a file$"):
+            use(tmp_path)
+
+
 def test_an_array_of_objects_is_refused_when_it_is_saved(begun, tmp_path):
     with pytest.raises(InvalidInput, match="an array of objects"):
         CampaignFile(tmp_path / "c.json").write({"a": np.array([1, "a"], dtype=object)})
