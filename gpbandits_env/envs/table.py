@@ -1,5 +1,6 @@
 """Recorded readings: Table-v0 and Replay-v0."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -266,7 +267,7 @@ def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
 
 
 def _table(readings: ArrayLike | Path | Readings | None, options: Settings | None) -> Readings:
-    options = mapping(options or {}, "dataset_options")
+    options = mapping({} if options is None else options, "dataset_options")
     if readings is None:
         readings = example_readings()
     if isinstance(readings, str) and readings in datasets.DATASETS:
@@ -284,7 +285,7 @@ def _table(readings: ArrayLike | Path | Readings | None, options: Settings | Non
 
 def _file(path: str | Path, options: Settings) -> Readings:
     text = str(path)
-    if not is_file_name(text) and not Path(text).exists():
+    if not is_file_name(text) and not os.path.exists(text):
         raise unknown("data set", text, datasets.DATASETS)
     for key in options:
         one_of(key, FILE_OPTIONS, "option of a file of readings")

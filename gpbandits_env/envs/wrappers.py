@@ -42,7 +42,8 @@ class ResetOptions(gym.Wrapper[ObsType, ActType, ObsType, ActType], RecordConstr
         self, *, seed: int | None = None, options: Plain | None = None
     ) -> tuple[ObsType, Info]:
         """Reset the environment with these options."""
-        return self.env.reset(seed=seed, options={**self.options, **(options or {})})
+        given = mapping({} if options is None else options, "reset options")
+        return self.env.reset(seed=seed, options={**self.options, **given})
 
 
 class ScaledRound(gym.ObservationWrapper[Any, ActType, Observation], RecordConstructorArgs):

@@ -108,6 +108,8 @@ def test_a_file_with_times_and_gaps(tmp_path):
             "needs contexts",
         ),
         ("a.csv", {"dataset_options": [";"]}, InvalidInput, "dataset_options must be a dict"),
+        (ROWS, {"dataset_options": np.ones(2)}, InvalidInput, "dataset_options must be a dict"),
+        ("intel" * 999, {}, UnknownName, "no data set named 'intelintel"),
         (ROWS, {"minimize": True}, UnknownName, "did you mean 'minimise'"),
         ("intel-berkley", {}, UnknownName, "did you mean 'intel-berkeley'"),
         ("nowhere.csv", {}, MissingData, "no such file"),

@@ -81,10 +81,11 @@ def posterior_for(
             with too large a rank or too small a noise variance.
     """
     one_of(kind, KINDS, "posterior")
-    if dictionary and (kind != "nystrom" or mapping(dictionary, "dictionary").keys() - DICTIONARY):
+    settings = mapping({} if dictionary is None else dictionary, "dictionary")
+    if settings and (kind != "nystrom" or settings.keys() - DICTIONARY):
         raise InvalidInput(
             "only the posterior 'nystrom' has a qbar and a per, and no other field, got the "
-            f"dictionary {shown(dictionary)} with {kind!r}"
+            f"dictionary {shown(settings)} with {kind!r}"
         )
     ages = "a discount" if discount != 1.0 else "a temporal kernel" if temporal is not None else ""
     where = "in a box" if isinstance(domain, Box) else ages and f"with {ages}"
@@ -100,7 +101,6 @@ def posterior_for(
     if not isinstance(domain, Arms):
         raise InvalidInput(f"the domain of a posterior must be Arms or a Box, got {shown(domain)}")
     if kind == "nystrom":
-        settings = dictionary or {}
         return NystromPosterior(domain, kernel, noise_var, prior_mean, rng=rng, **settings)
     check_prior(domain, kernel)
     noise_var = positive(noise_var, "noise_var", zero=True)

@@ -49,6 +49,8 @@ def test_options_come_with_every_reset():
         assert info["parameters"] == {"epsilon": 0.0, "noise_var": 0.0, **(options or {})}
     with pytest.raises(InvalidInput, match="dict"):
         ResetOptions(env, [1])
+    with pytest.raises(InvalidInput, match="reset options must be a dict"):
+        env.reset(options=np.ones(2))
 
 
 def test_wrapped_environments_are_made_from_their_specs():

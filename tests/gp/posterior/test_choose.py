@@ -132,6 +132,7 @@ def test_one_interface_for_every_kind(domain, given, made):
             *(Arms.grid(30), {"kind": "nystrom", "rng": RNG, "dictionary": {"z": 1}}),
             r"has a qbar and a per, and no other field, got the dictionary \{'z': 1\}",
         ),
+        (Arms.grid(30), {"dictionary": np.ones(2)}, "dictionary must be a dict"),
         (Arms.grid(30), {"kind": "nystrm"}, "did you mean 'nystrom'"),
         (None, {}, "must be Arms or a Box"),
     ],
