@@ -48,7 +48,7 @@ if __name__ == "__main__":
     print(f"{'':24s} knowing the function   uniform in HeSBO's embedding")
     for name in ("ackley", "levy", "hyper-ellipsoid"):
         for dim in (20, 50, 100):
-            f = AnalyticProcess(name, dim).draw(np.random.default_rng(0))
+            f = AnalyticProcess(name, dim=dim, cube=True).begin(np.random.default_rng(0)).function
             sizes = (f, dim, chosen.low_dim, chosen.rounds, chosen.draws)
             confined, blind = (column(way, *sizes) for way in (in_subspaces, in_an_embedding))
             print(f"{name:16s} D = {dim:3d} {confined:>22s} {blind:>30s}")

@@ -17,11 +17,15 @@ from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.drift import Drift, DriftSpec, MarkovDrift, TemporalDrift, as_drift
 from gpbandits_env.rewards.functions import (
+    MOTIONS,
     SWEPT,
+    TEST_FUNCTIONS,
+    AnalyticProcess,
     ContextProcess,
     Contexts,
     DriftProcess,
     GPOnBox,
+    Motion,
     SweptProcess,
     gp_on,
 )
@@ -133,58 +137,81 @@ class MarkovGPArguments(GPArguments):
 class DriftingArguments(GPArguments):
     """A bandit whose reward function changes between rounds, in any declared way.
 
-    The function is either a GP draw with a drift, or a function whose last coordinate is time:
+    The function is either a GP draw with a drift, or a test function with a motion:
 
         gym.make("gpbandits/Drifting-v0", drift={"type": "change-points", "times": [100, 200]})
+        gym.make("gpbandits/Drifting-v0", function="ackley", motion={"type": "orbit"})
         gym.make("gpbandits/Drifting-v0", function="shekel", sweep=600, grid=(6, 6, 6))
 
-    With ``sweep``, the domain is a grid over the other coordinates of the function, or arms, and
-    values have mean 0 and variance 1 over the box and over time. The kernel is then the agents'
-    model, by default Matern 3/2 with a lengthscale of a fifth of each side of the box.
+    With ``sweep``, the last coordinate of the function is time. The domain is a grid over the other
+    coordinates, or arms, and values have mean 0 and variance 1 over the box and over time.
+
+    The domain of a test function is its usual box, or a grid over it, unless another domain is
+    given. The kernel is then the agents' model of the function, by default Matern 3/2 with a
+    lengthscale of a fifth of each side of the box.
 
     Args:
         drift: the drift of a GP draw: a dict with a "type" (markov, varying-markov, change-points,
-            seasonal, temporal, then), a `Drift`, or your own function
+            seasonal, rotation, temporal, blend, then), a `Drift`, or your own function
             ``step(f, fresh, t, rng) -> f_next``.
-        function: "gp", or with ``sweep`` one of `SWEPT`.
+        function: "gp", or a test function (`TEST_FUNCTIONS`, or with ``sweep`` one of `SWEPT`).
+        motion: the motion of a test function: a dict with a "type" (orbit, line, turn, stretch).
         sweep: the number of rounds in which time goes from one end of its range to the other, and
             then back.
+        dim: the dimension of a test function of any dimension, unless the domain determines it.
         epsilon: the drift in the agents' model; by default that of a Markov drift, otherwise none.
             Agents also know the kernel of a temporal drift.
     """
 
     drift: DriftSpec | None = None
     function: str = "gp"
+    motion: Settings | Motion | None = None
     sweep: float | None = None
+    dim: int | None = None
     epsilon: float | None = None
     noise_var: float = 0.01
 
     def bandit(self) -> Bandit:
-        if self.function != "gp":
-            return self._swept()
+        if self.function == "gp":
+            if any(given is not None for given in (self.motion, self.sweep, self.dim)):
+                raise InvalidInput(
+                    "motion, sweep and dim belong to a test function; use drift for a GP"
+                )
+            drift = MarkovDrift(0.01) if self.drift is None else as_drift(self.drift)
+            return self.draws(drift, self.epsilon)
+        if self.drift is not None:
+            raise InvalidInput(f"drift belongs to function='gp'; use motion for {self.function!r}")
         if self.sweep is not None:
-            raise InvalidInput("sweep belongs to a test function; use drift for a GP")
-        drift = MarkovDrift(0.01) if self.drift is None else as_drift(self.drift)
-        return self.draws(drift, self.epsilon)
+            return self._swept(self.sweep)
+        one_of(self.function, ["gp", *TEST_FUNCTIONS], "function")
+        somewhere = any(part is not None for part in (self.grid, self.arms, self.box))
+        usual = TEST_FUNCTIONS[self.function]
+        domain = self.domain(usual.low, usual.high) if somewhere else None
+        motion = None if self.motion is None else MOTIONS.from_dict(self.motion)
+        process = AnalyticProcess(self.function, domain, self.dim, motion)
+        kernel = default_kernel(process.box) if self.kernel is None else self.covariance()
+        return self._on(process, kernel)
 
-    def _swept(self) -> Bandit:
-        swept = SWEPT[one_of(self.function, SWEPT, "function whose last coordinate is time")]
-        if self.drift is not None or self.sweep is None:
-            raise InvalidInput(
-                f"{self.function!r} needs sweep, and takes no drift; gpbandits/Task-v0 has test "
-                "functions that do not move"
-            )
+    def _swept(self, sweep: float) -> Bandit:
+        swept = SWEPT[one_of(self.function, SWEPT, "function with a sweep")]
+        if self.motion is not None or self.dim is not None:
+            raise InvalidInput("a function with a sweep takes no motion and no dim")
         if self.box is not None or (self.grid is None and self.arms is None):
             raise InvalidInput(
                 f"a function with a sweep needs a grid or arms, here in {swept.dim - 1} dimensions"
             )
         domain = self.domain(swept.low, swept.high)
         assert isinstance(domain, Arms)
-        process = SweptProcess(swept, domain, self.sweep)
+        process = SweptProcess(swept, domain, sweep)
         space = Box(np.full(domain.dim, swept.low), np.full(domain.dim, swept.high))
         kernel = default_kernel(space) if self.kernel is None else self.covariance()
-        kernel.check_points(domain.span)
-        problem = Problem(domain, kernel, self.noise_var, self.batch_size, epsilon=self.epsilon)
+        return self._on(process, kernel)
+
+    def _on(self, process: AnalyticProcess | SweptProcess, kernel: Kernel) -> Bandit:
+        kernel.check_points(process.domain.span)
+        problem = Problem(
+            process.domain, kernel, self.noise_var, self.batch_size, epsilon=self.epsilon
+        )
         return Bandit(problem, process, self.noise_var)
 
 

@@ -15,7 +15,7 @@ from gpbandits_env.gp.kernels import Kernel, Matern32, Matern52, kernel_from_dic
 from gpbandits_env.gp.learning import OutputScaling
 from gpbandits_env.gp.samplers.sobol import sobol
 from gpbandits_env.problem import Problem
-from gpbandits_env.rewards.functions import AnalyticProcess, RewardProcess
+from gpbandits_env.rewards.functions import MOTIONS, AnalyticProcess, Motion, RewardProcess
 from gpbandits_env.rewards.tasks import Task, TaskProcess, make_task
 from gpbandits_env.seeding import stream
 
@@ -56,6 +56,7 @@ class ModelArguments(Arguments):
         self,
         process: RewardProcess,
         default: Kernel,
+        epsilon: float | None = None,
         scale: OutputScaling | None = None,
     ) -> Bandit:
         """The bandit of a process. The kernel must have the dimension of its domain."""
@@ -71,6 +72,7 @@ class ModelArguments(Arguments):
             noise_var if self.model_noise_var is None else self.model_noise_var,
             self.batch_size,
             prior_mean=mean if self.prior_mean is None else self.prior_mean,
+            epsilon=epsilon,
             reward_sd=sd,
         )
         return Bandit(problem, process, self.noise_var)
@@ -127,8 +129,10 @@ class HighDimArguments(ModelArguments):
 
         gym.make("gpbandits/HighDim-v0", function="schwefel-1.2", dim=100, shift=True)
         gym.make("gpbandits/HighDim-v0", function="camelback", dim=5000)
+        gym.make("gpbandits/HighDim-v0", function="ackley", dim=100, active=10,
+                 motion={"type": "orbit", "radius": 0.2})
 
-    The maximum is exact, also if the function is shifted (see `AnalyticProcess`). The
+    The maximum is exact, also if the function is shifted or moves (see `AnalyticProcess`). The
     default kernel is Matern 5/2 with variance 1 and lengthscale 0.5 sqrt(D), as distances in the
     cube scale with sqrt(D). In tranthe2020 its parameters are learned from the data.
 
@@ -139,11 +143,15 @@ class HighDimArguments(ModelArguments):
             indices, in the order of the function; by default as many as the function has. The
             other coordinates have no effect.
         shift: False; True to draw the position of the maximum at each reset, uniformly in the
-            inner 80% of the cube; or the displacement of the maximum, a number or one per active
-            coordinate, in units of the cube.
+            inner 80% of the cube (less if a motion needs the space); or the displacement of the
+            maximum, a number or one per active coordinate, in units of the cube.
+        motion: the motion of the active coordinates: a dict with a "type" (orbit, line, turn,
+            stretch).
+        epsilon: the drift in the agents' model; by default none.
     Raises:
-        InvalidInput: a value is out of range, or a shift moves the maximum out of the cube.
-        UnknownName: an argument, function or kernel does not exist.
+        InvalidInput: a value is out of range, or a shift or a motion moves the maximum out of the
+            cube.
+        UnknownName: an argument, function, motion or kernel does not exist.
     Source: tranthe2020, Experiments.
     """
 
@@ -151,10 +159,21 @@ class HighDimArguments(ModelArguments):
     dim: int = 20
     active: int | Sequence[int] | None = None
     shift: bool | ArrayLike = False
+    motion: Settings | Motion | None = None
+    epsilon: float | None = None
 
     def bandit(self) -> Bandit:
-        process = AnalyticProcess(self.function, self.dim, self.active, self.shift)
-        return self.modelled(process, Matern52(LENGTHSCALE * float(np.sqrt(process.domain.dim))))
+        motion = None if self.motion is None else MOTIONS.from_dict(self.motion)
+        process = AnalyticProcess(
+            self.function,
+            dim=self.dim,
+            motion=motion,
+            cube=True,
+            active=self.active,
+            shift=self.shift,
+        )
+        default = Matern52(LENGTHSCALE * float(np.sqrt(process.domain.dim)))
+        return self.modelled(process, default, self.epsilon)
 
 
 def scale_of(task: Task, scaled: bool) -> OutputScaling:

@@ -53,7 +53,7 @@ def data(download: str | None) -> None:
     Examples:
       gpbandits data
       GPBANDITS_DATA=~/readings gpbandits data
-      gpbandits data --download mnist
+      gpbandits data --download metr-la-full
     """
     if download is not None:
         click.echo(datasets.download(download))

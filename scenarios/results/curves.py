@@ -30,9 +30,13 @@ def curves_of(store: Store, cell: int, label: str, name: str) -> Array:
 def optimum_moves(store: Store) -> bool:
     """Whether the functions of a study change from round to round, in any of its cells.
 
-    They do if their maximum changes within a trial.
+    They do if their maximum changes within a trial, or if the environment was made with a motion,
+    which can keep the value of the maximum.
     """
-    for cell in range(len(store.scenario["points"])):
+    scenario = store.scenario
+    if any(where.get("motion") for where in (scenario["env_kwargs"], *scenario["points"])):
+        return True
+    for cell in range(len(scenario["points"])):
         for label in store.labels(cell)[:1]:  # all agents face the same functions
             if np.ptp(store.arrays(cell, label, "optimum"), axis=1).any():
                 return True

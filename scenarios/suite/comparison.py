@@ -197,7 +197,7 @@ def compare(
         UnknownName: the baseline is not among the agents.
     """
     by, means = by_agent(field), means_of(field)
-    if baseline is not None:
+    if baseline:
         one_of(baseline, by, "agent in these files")
     one = RANDOM if RANDOM in by else ""
     scales = {id: _scale(of) for id, of in means.items()}

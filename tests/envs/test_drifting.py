@@ -1,16 +1,24 @@
 """Worlds that move: their laws by moments, what they tell a learner, and where they refuse."""
 
+from itertools import product
+
 import gymnasium as gym
 import numpy as np
 import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
-from gpbandits_env.gp.kernels import ConstantKernel, Matern52, SquaredExponential
+from gpbandits_env.errors import GPBanditsError, InvalidInput
+from gpbandits_env.gp.kernels import ConstantKernel, Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.temporal import MarkovTime, Matern32Time, TermsInTime
-from gpbandits_env.rewards.drift import Drift, TemporalDrift, check_drift
-from gpbandits_env.rewards.functions import DriftProcess, gp_on
+from gpbandits_env.rewards.drift import Drift, TemporalDrift
+from gpbandits_env.rewards.functions import (
+    MOTIONS,
+    TEST_FUNCTIONS,
+    DriftProcess,
+    Motion,
+    gp_on,
+)
 
 SAMPLERS = {
     "kronecker": ([4, 3], SquaredExponential(0.5)),
@@ -134,6 +142,74 @@ def test_a_users_function_and_class_drive_a_world():
     np.testing.assert_array_equal(path[1], -path[0])
 
 
+@pytest.mark.parametrize(
+    ("function", "motion"),
+    # A line has no plane to turn in.
+    sorted(set(product(TEST_FUNCTIONS, MOTIONS.members)) - {("example", "turn")}),
+)
+def test_a_moving_optimum_is_where_it_is_said_to_be(function, motion):
+    spec = {"type": motion, "period": 12}
+    spec |= {} if motion == "turn" else {"factor": 1.1} if motion == "stretch" else {"radius": 0.1}
+    env = gym.make("gpbandits/Drifting-v0", function=function, motion=spec)
+    scattered = env.unwrapped.problem.domain.sample(np.random.default_rng(0), 4000)
+    env.reset(seed=3)
+    places = []
+    for _ in range(13):
+        info = env.step(scattered[:1])[-1]
+        best = info["best_action"]
+        places.append(best)
+        truth = env.unwrapped.function
+        assert truth(best[None])[0] == pytest.approx(info["optimum"], abs=1e-9)
+        assert truth(scattered).max() <= info["optimum"] + 1e-9
+    np.testing.assert_allclose(places[12], places[0], atol=1e-9)
+    moves = np.abs(np.diff(places, axis=0)).max()
+    still = {"turn", "stretch"} if not places[0].any() else set()  # the maximum is at the centre
+    assert moves > 1e-3 or motion in still
+
+
+@pytest.mark.parametrize("function", TEST_FUNCTIONS)
+def test_a_function_moves_on_arms(function):
+    """The arms stand still; the best of them is exact in every round."""
+    spec = {"type": "line", "period": 12, "radius": 0.1}
+    dim = TEST_FUNCTIONS[function].dim or 2
+    box = TEST_FUNCTIONS[function].box(dim)
+    arms = box.sample(np.random.default_rng(1), 300)
+    env = gym.make("gpbandits/Drifting-v0", function=function, motion=spec, arms=arms)
+    path = functions(env, 2, 13)
+    assert np.isfinite(path).all()
+    assert path.max() <= TEST_FUNCTIONS[function].peak(dim)
+    assert not np.isclose(path[0], path[5]).all()
+    np.testing.assert_allclose(path[12], path[0], rtol=1e-9, atol=1e-6)
+
+
+def test_a_motion_of_your_own_needs_no_registration():
+    class Mirror(Motion):
+        period, reach = 2.0, 1.0
+
+        def onto(self, u, phase):
+            return u if phase < 0.5 else -u
+
+        back = onto
+
+    env = gym.make("gpbandits/Drifting-v0", function="rosenbrock", motion=Mirror())
+    env.reset(seed=0)
+    places = [env.step(np.zeros((1, 2)))[-1]["best_action"] for _ in range(3)]
+    assert np.array_equal(places[0], places[2])
+    assert not np.array_equal(places[0], places[1])
+
+
+def test_the_grid_of_a_function_covers_its_usual_box():
+    def made(**more):
+        env = gym.make("gpbandits/Drifting-v0", function="camelback", grid=(7, 5), **more)
+        return env.unwrapped.problem
+
+    assert made().domain == Arms.grid((7, 5), [-3.0, -2.0], [3.0, 2.0])
+    assert made(low=0.0, high=1.0).domain == Arms.grid((7, 5))
+    assert made().kernel == Matern32((0.2 * 6.0, 0.2 * 4.0))
+    with pytest.raises(InvalidInput, match="3 lengthscales"):
+        made(kernel={"type": "se", "lengthscale": [1.0, 1.0, 1.0]})
+
+
 def test_a_replay_plays_the_rows_in_order_and_with_repeat_again():
     table = np.random.default_rng(0).normal(size=(12, 4))
     env = gym.make("gpbandits/Replay-v0", readings=table, train_fraction=0.5, repeat=True)
@@ -151,9 +227,17 @@ def test_a_replay_plays_the_rows_in_order_and_with_repeat_again():
         ("MarkovGP", {"epsilom": 0.2}, "epsilon"),
         ("Drifting", {"drift": {"type": "markow"}}, "markov"),
         ("Drifting", {"drift": 3}, "drift"),
-        ("Drifting", {"function": "ackley", "drift": {"type": "markov", "epsilon": 0.1}}, "sweep"),
-        ("Drifting", {"function": "ackley", "grid": 3}, "needs sweep.*Task-v0"),
+        ("Drifting", {"motion": {"type": "orbit"}}, "test function"),
+        ("Drifting", {"function": "ackley", "drift": {"type": "markov", "epsilon": 0.1}}, "motion"),
         ("Drifting", {"function": "akley"}, "ackley"),
+        ("Drifting", {"function": "camelback", "dim": 3}, "dimensions"),
+        ("Drifting", {"function": "ackley", "dim": 1, "motion": {"type": "turn"}}, "2 dimensions"),
+        (
+            "Drifting",
+            {"function": "rosenbrock", "motion": {"type": "orbit", "radius": 0.9}},
+            "outside of its box at",
+        ),
+        ("Drifting", {"function": "ackley", "motion": {"type": "orbit", "radius": 1.5}}, "below 1"),
         ("Replay", {"readings": np.eye(9), "columns": [9]}, "at most 8"),
         ("Replay", {"readings": np.eye(9), "columns": [1, 1]}, "twice"),
         ("Replay", {"readings": np.eye(9), "starts": [5]}, "starts"),
@@ -201,7 +285,7 @@ def test_each_term_in_space_has_a_path_of_its_own(domain):
     assert (np.abs(np.cov(np.array(rows).T) - expected) <= 5.0 * spread).all()
 
 
-def test_a_shift_of_all_arms_is_known_to_agents_and_no_drift_of_one_function():
+def test_a_shift_of_all_arms_is_known_to_agents_and_no_part_of_a_blend():
     terms = {"type": "terms", "kernels": [{"type": "static"}, {"type": "markov", "epsilon": 0.3}]}
     kernel = {"type": "sum", "terms": [{"type": "se", "lengthscale": 0.3}, {"type": "constant"}]}
     drift = {"type": "temporal", "kernel": terms}
@@ -211,5 +295,7 @@ def test_a_shift_of_all_arms_is_known_to_agents_and_no_drift_of_one_function():
     assert np.ptp(np.diff(rows, axis=0), axis=1).max() < 1e-9 < np.abs(np.diff(rows, axis=0)).min()
     with pytest.raises(InvalidInput, match="one for each term of a sum"):
         gym.make("gpbandits/Drifting-v0", grid=20, drift=drift)
-    with pytest.raises(LawBroken, match="not a part of another"):
-        check_drift(drift)
+    blend = {"type": "blend", "drifts": [drift, {"type": "markov", "epsilon": 0.1}]}
+    env = gym.make("gpbandits/Drifting-v0", grid=20, kernel=kernel, drift=blend)
+    with pytest.raises(InvalidInput, match="not a part of another"):
+        env.reset(seed=0)

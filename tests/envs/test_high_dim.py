@@ -17,10 +17,10 @@ def test_what_learners_are_told():
     assert told.domain.low.tolist() == [-1.0] * 100
     assert (told.noise_var, told.prior_mean, told.epsilon) == (1e-6, 0.0, None)
     spec = {"type": "se", "lengthscale": 2.0}
-    env = gym.make(NAME, kernel=spec, noise_var=0.1, model_noise_var=0.3)
+    env = gym.make(NAME, kernel=spec, noise_var=0.1, model_noise_var=0.3, epsilon=0.01)
     told = env.unwrapped.problem
     assert told.kernel == SquaredExponential(2.0)
-    assert (told.noise_var, env.unwrapped.bandit.noise_var) == (0.3, 0.1)
+    assert (told.noise_var, env.unwrapped.bandit.noise_var, told.epsilon) == (0.3, 0.1, 0.01)
 
 
 def test_a_reset_moves_the_maximum_and_a_seed_brings_it_back():
@@ -32,6 +32,17 @@ def test_a_reset_moves_the_maximum_and_a_seed_brings_it_back():
     assert np.array_equal(bests[0], bests[2])
     assert not np.array_equal(bests[0], bests[1])
     assert all(np.count_nonzero(best) == 2 for best in bests)
+
+
+def test_a_motion_moves_it_every_round_within_the_active_coordinates():
+    motion = {"type": "line", "radius": 0.2, "period": 10}
+    env = gym.make(NAME, function="levy", dim=40, active=5, shift=True, motion=motion)
+    env.reset(seed=0)
+    infos = [env.step(np.zeros((1, 40)))[-1] for _ in range(11)]
+    places = np.stack([info["best_action"] for info in infos])
+    assert {info["optimum"] for info in infos} == {0.0}
+    assert (np.ptp(places, axis=0) > 0.05).sum() == 5
+    np.testing.assert_allclose(places[10], places[0], atol=1e-12)
 
 
 def test_five_thousand_dimensions_play():
@@ -48,8 +59,9 @@ def test_five_thousand_dimensions_play():
     [
         ({"function": "akley"}, "did you mean 'ackley'"),
         ({"dims": 3}, "dim"),
+        ({"motion": {"type": "orbital"}}, "orbit"),
         ({"function": "camelback", "active": 3}, "2 dimensions"),
-        ({"shift": 1.2}, "outside of the cube; use"),
+        ({"shift": 1.2}, "outside of its box; use"),
         ({"noise_var": -1}, "noise_var"),
     ],
 )

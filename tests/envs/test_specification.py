@@ -13,27 +13,29 @@ from gpbandits_env.envs.wrappers import ResetOptions
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
 from gpbandits_env.gp.temporal import PeriodicTime
-from gpbandits_env.rewards.drift import ChangePoints, MarkovDrift, TemporalDrift, Then
+from gpbandits_env.rewards.drift import Blend, MarkovDrift, Seasonal, TemporalDrift
+from gpbandits_env.rewards.functions import MOTIONS
 
 UNEVEN = Arms(
     np.array([[x, y] for x in (0.0, 0.1, 1.0) for y in (0.0, 2.0)]),
     (np.array([0.0, 0.1, 1.0]), np.array([0.0, 2.0])),
 )
-CHAIN = Then((MarkovDrift(0.1), ChangePoints((7,))))
+ORBIT = MOTIONS.from_dict({"type": "orbit", "radius": 0.2})
+BLEND = Blend((MarkovDrift(0.1), Seasonal(7)))
 CASES = [
     ("StaticGP", {"grid": [4, 3], "kernel": Matern52(0.2) + SquaredExponential((0.3, 0.1))}),
     ("StaticGP", {"grid": Arms.grid((4, 3), 1.0, 2.0)}),
     ("StaticGP", {"arms": UNEVEN}),
     ("StaticGP", {"arms": Arms(np.array([0.0, 0.3, 1.0])), "delay": Delays(least=1, most=2)}),
     ("StaticGP", {"box": Box(0.0, 1.0)}),
-    ("Drifting", {"grid": [5], "drift": CHAIN}),
+    ("Drifting", {"grid": [5], "drift": BLEND}),
     ("Drifting", {"grid": [5], "drift": TemporalDrift(PeriodicTime(7.0))}),
-    ("Drifting", {"function": "rosenbrock", "sweep": 9.0, "grid": Arms.grid((4, 3))}),
+    ("Drifting", {"function": "camelback", "motion": ORBIT, "box": Box([-3.0, -3.0], [3.0, 3.0])}),
     ("Contextual", {"grid": [5], "contexts": Arms(np.array([[0.0], [0.7]]))}),
     ("Contextual", {"grid": [5], "contexts": Box(0.0, 1.0)}),
     ("Table", {"contexts": {"clock": 24, "parts": 3}, "context_kernel": Matern52(0.5)}),
     ("Task", {"task": "camelback", "box": Box([-2.0] * 2, [2.0] * 2), "kernel": Matern52(0.2)}),
-    ("HighDim", {"dim": 4, "kernel": Matern52(0.2)}),
+    ("HighDim", {"dim": 4, "kernel": Matern52(0.2), "motion": ORBIT}),
 ]
 
 

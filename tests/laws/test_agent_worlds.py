@@ -16,7 +16,7 @@ READINGS = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist
 WORLDS = {
     "gpbandits/StaticGP-v0": [{"grid": [6, 5]}, {"box": [[0.0], [1.0]]}],
     "gpbandits/MarkovGP-v0": [{"grid": [6, 5]}],
-    "gpbandits/Drifting-v0": [{"grid": [6]}, {"function": "eggholder", "sweep": 9, "grid": 3}],
+    "gpbandits/Drifting-v0": [{"grid": [6]}, {"function": "ackley", "dim": 3}],
     "gpbandits/Table-v0": [{"readings": READINGS}],
     "gpbandits/Replay-v0": [{"readings": READINGS, "repeat": True}],
     "gpbandits/Task-v0": [{"task": "camelback"}],

@@ -88,7 +88,7 @@ def _kept(name: str) -> Evidence:
 
 def _uniform(function: str, dim: int) -> float:
     """The mean of log10 of the distance over 10,000 uniform points of the box."""
-    f = AnalyticProcess(function, dim).draw(np.random.default_rng(0))
+    f = AnalyticProcess(function, dim=dim, cube=True).begin(np.random.default_rng(0)).function
     points = np.random.default_rng(dim).uniform(-1.0, 1.0, (10_000, dim))
     return float(np.log10(np.maximum(f.optimum - f(points), FLOOR)).mean())
 

@@ -25,7 +25,7 @@ SHOWN: dict[str, tuple[dict[str, Any], str, dict[str, Any], int]] = {
     "StaticGP-v0": ({"grid": (60, 60)}, "gp-ucb", {}, 30),
     "MarkovGP-v0": ({"grid": 200, "epsilon": 0.02, "noise_var": 0.02}, "tv-gp-ucb", {}, 30),
     "Drifting-v0": (
-        {"grid": (60, 60), "drift": {"type": "seasonal", "period": 120}},
+        {"grid": (60, 60), "drift": {"type": "rotation", "period": 120, "functions": 3}},
         "tv-gp-ucb",
         {"epsilon": 0.03},
         45,

@@ -5,14 +5,16 @@ from pathlib import Path
 
 from gpbandits_env.arrays import Settings
 from gpbandits_env.errors import InvalidInput, MissingData, one_of
-from gpbandits_env.rewards.datasets.dataset import Dataset, data_folders
+from gpbandits_env.rewards.datasets.dataset import Dataset, data_folders, fetch
 from gpbandits_env.rewards.datasets.gisette import GISETTE
-from gpbandits_env.rewards.datasets.intel import INTEL
+from gpbandits_env.rewards.datasets.intel import INTEL, INTEL_RAW
 from gpbandits_env.rewards.datasets.mnist import MNIST
 from gpbandits_env.rewards.datasets.tables import Readings
-from gpbandits_env.rewards.datasets.traffic import I880, WEEK
+from gpbandits_env.rewards.datasets.traffic import BAY, I880, WEEK, WHOLE
 
-DATASETS: dict[str, Dataset] = {d.name: d for d in (INTEL, WEEK, I880, MNIST, GISETTE)}
+DATASETS: dict[str, Dataset] = {
+    d.name: d for d in (INTEL, INTEL_RAW, WEEK, WHOLE, BAY, I880, MNIST, GISETTE)
+}
 
 
 def load(name: str, options: Settings | None = None) -> Readings:
@@ -45,9 +47,12 @@ def download(name: str) -> Path:
         MissingExtra: the package pooch is not installed.
     """
     dataset = _dataset(name)
-    if dataset.download is None:
+    if dataset.url is None:
         raise MissingData(f"{name} has no public address to download from. {dataset.how_to_get}")
-    return dataset.download(data_folders()[0] / dataset.subfolder)
+    folder = data_folders()[0] / dataset.subfolder
+    if dataset.several is not None:
+        return dataset.several(folder)
+    return fetch([dataset.url], dataset.checksum, folder)
 
 
 def _dataset(name: str) -> Dataset:

@@ -25,8 +25,9 @@ class Dataset:
         how_to_get: a sentence for users who do not have it.
         load: a function of this declaration that reads it, with options as keyword arguments; None
             if the data are not sensor readings.
-        download: a function that downloads its files into a folder and returns the first; None if
-            they have no public address.
+        url: the public address, if there is one.
+        checksum: "algorithm:digest" of the file at that address.
+        several: a function that downloads several files into a folder, if one is not enough.
     """
 
     name: str
@@ -35,7 +36,9 @@ class Dataset:
     subfolder: str
     how_to_get: str
     load: Callable[..., Readings] | None = None
-    download: Callable[[Path], Path] | None = None
+    url: str | None = None
+    checksum: str | None = None
+    several: Callable[[Path], Path] | None = None
 
     def find(self) -> Path | None:
         """The first of its files that exists, or None."""
@@ -102,13 +105,14 @@ def packaged_table(name: str, subfolder: str) -> Array:
         return read_table(inside, header=False).values
 
 
-def fetch(urls: Sequence[str], folder: Path) -> Path:
-    """Download a file from the first address that provides it; the caller checks its content.
+def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:
+    """Download a file from the first address that provides the expected content.
 
     Args:
         urls: addresses of the same file.
-        folder: the folder for the file, which keeps its name; an existing file is not downloaded
-            again.
+        checksum: the "algorithm:digest" of the file, if known.
+        folder: the folder for the file, which keeps its name; an existing file with that digest is
+            not downloaded again.
     Raises:
         MissingData: no address provided the file; the message has the error of each.
         MissingExtra: the package pooch is not installed.
@@ -117,7 +121,7 @@ def fetch(urls: Sequence[str], folder: Path) -> Path:
     said = []
     for url in urls:
         try:
-            return Path(pooch.retrieve(url, None, Path(url).name, folder))
+            return Path(pooch.retrieve(url, checksum, Path(url).name, folder))
         except (OSError, ValueError) as error:
             said.append(f"{url}: {error}")
     raise MissingData("could not be downloaded: " + "; ".join(said))

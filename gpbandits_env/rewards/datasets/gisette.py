@@ -119,7 +119,7 @@ def download_gisette(folder: Path) -> Path:
         MissingData: the address did not provide the expected files.
         MissingExtra: the package pooch is not installed.
     """
-    packed = fetch([URL], folder)
+    packed = fetch([URL], None, folder)
     try:
         with zipfile.ZipFile(packed) as archive:
             inside = {Path(name).name: name for name in archive.namelist()}
@@ -152,5 +152,6 @@ GISETTE = Dataset(
     f"It is in {URL}; get it with gpbandits_env.rewards.datasets.download('gisette'). "
     "Features made by the same recipe from digits that come with pip install "
     "'gpbandits-env[digits]' need no download.",
-    download=download_gisette,
+    url=URL,
+    several=download_gisette,
 )

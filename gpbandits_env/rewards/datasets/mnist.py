@@ -85,7 +85,7 @@ def download_mnist(folder: Path) -> Path:
         MissingExtra: the package pooch is not installed.
         InvalidInput: a file has other content.
     """
-    got = [fetch([a + name for a in ADDRESSES], folder) for name in CHECKSUMS]
+    got = [fetch([a + name for a in ADDRESSES], None, folder) for name in CHECKSUMS]
     for path in got:
         _content(path)
     return got[0]
@@ -119,5 +119,6 @@ MNIST = Dataset(
     "mnist",
     "Get it with gpbandits_env.rewards.datasets.download('mnist') (12 MB). 5,000 of the digits "
     "come with pip install 'gpbandits-env[digits]'.",
-    download=download_mnist,
+    url=ADDRESSES[0],
+    several=download_mnist,
 )

@@ -1,27 +1,31 @@
-"""Highway speeds by loop detectors: a week of METR-LA, and the I-880.
+"""Highway speeds by loop detectors: METR-LA (a week, or four months), PEMS-BAY, and the I-880.
 
 srinivas2010 and bogunovic2016 used 357 sensors on the I-880 South on working days of one month, 6
 to 11 AM. These data came from the PeMS of the California Department of Transportation and are not
-public: METR-LA replaces them, and users who have them must provide them in the layout of `I880`.
+public: METR-LA and PEMS-BAY replace them, and users who have them must provide them in the layout
+of `I880`.
 
-Source of METR-LA: Jagadish et al. (2014); Li et al. (2018), DCRNN;
+Source of METR-LA and PEMS-BAY: Jagadish et al. (2014); Li et al. (2018), DCRNN;
 https://zenodo.org/records/5724362, CC BY 4.0.
 """
 
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.datasets.dataset import Dataset
-from gpbandits_env.rewards.datasets.tables import Readings, read_table
+from gpbandits_env.rewards.datasets.tables import Readings, interpolated, read_table
 
+ZENODO = "https://zenodo.org/records/5724362/files/"
 MAP = "graph_sensor_locations.csv"
 START = np.datetime64("2012-03-01T00:00", "m")
 KILOMETERS_PER_DEGREE = 111.195  # of latitude, on a sphere of radius 6371 km
 FIVE_MINUTES = np.timedelta64(5, "m")
 
+Times = NDArray[np.datetime64]
 SENSORS = 357
 
 
@@ -39,15 +43,36 @@ def load_week(dataset: Dataset, mornings: bool = False, working_days: bool = Fal
     path = dataset.locate()
     table = read_table(path, header=True)
     times = START + FIVE_MINUTES * np.arange(len(table.values))
-    dates, rows = times.astype("datetime64[D]"), np.ones(len(times), dtype=np.bool_)
-    if mornings:
-        hours = (times - dates) // np.timedelta64(1, "h")
-        rows &= (hours >= 6) & (hours < 11)
-    if working_days:
+    return _readings(path, table.values, times, table.names, (mornings, working_days))
+
+
+def load_dated(dataset: Dataset, mornings: bool = False, working_days: bool = False) -> Readings:
+    """All of METR-LA or PEMS-BAY; readings of 0, which mean "none", are interpolated in time.
+
+    Arguments and errors are those of `load_week`.
+    """
+    path = dataset.locate()
+    table = read_table(path, header=True)
+    if table.times is None or table.times.dtype.kind != "M":
+        raise InvalidInput(f"{path}: each row must begin with a date, followed by speeds")
+    values = interpolated(np.where(table.values == 0.0, np.nan, table.values), dataset.name)
+    times = table.times.astype("datetime64[m]")
+    return _readings(path, values, times, table.names, (mornings, working_days))
+
+
+def _readings(
+    path: Path, values: Array, times: Times, names: tuple[str, ...], keep: tuple[bool, bool]
+) -> Readings:
+    """The readings of all times, or of mornings or working days only, as ``keep`` says."""
+    dates = times.astype("datetime64[D]")
+    minutes = (times - dates.astype("datetime64[m]")).astype(np.int64)
+    rows = np.ones(len(times), dtype=np.bool_)
+    if keep[0]:
+        rows &= (minutes >= 6 * 60) & (minutes < 11 * 60)
+    if keep[1]:
         rows &= np.is_busday(dates)
     days = (dates - dates[0]).astype(np.int64)[rows]
-    where = _locations(path.parent / MAP, table.names)
-    return Readings(table.values[rows], table.names, "mph", where, days)
+    return Readings(values[rows], names, "mph", _locations(path.parent / MAP, names), days)
 
 
 def _locations(path: Path, names: tuple[str, ...]) -> Array | None:
@@ -73,9 +98,29 @@ WEEK = Dataset(
     ("los_speed.csv.gz", "los_speed.csv"),
     "metr_la_week",
     "It is a week of METR-LA (2016 five-minute rows, a first row of 207 sensor ids) that comes "
-    "with public code for traffic forecasting (T-GCN's data folder). The whole of METR-LA is in "
-    "https://zenodo.org/records/5724362: a table, read with na_values=[0], gaps='interpolate'.",
+    "with public code for traffic forecasting (T-GCN's data folder). The whole of METR-LA can be "
+    "downloaded: data set 'metr-la-full'.",
     load_week,
+)
+WHOLE = Dataset(
+    "metr-la-full",
+    "highway speed, Los Angeles, 207 sensors, four months (72 MB)",
+    ("METR-LA.csv",),
+    "metr_la_week",
+    "Get it with gpbandits_env.rewards.datasets.download('metr-la-full').",
+    load_dated,
+    ZENODO + "METR-LA.csv",
+    "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
+)
+BAY = Dataset(
+    "pems-bay",
+    "highway speed, San Francisco Bay, 325 sensors, six months",
+    ("PEMS-BAY.csv",),
+    "metr_la_week",
+    "Get it with gpbandits_env.rewards.datasets.download('pems-bay').",
+    load_dated,
+    ZENODO + "PEMS-BAY.csv",
+    "md5:c8dea58987a5882e946217c22fdb8256",
 )
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, listed, positive, share, wholes
+from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import symmetric_root
 from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per, log_decay, temporal_from_dict
@@ -125,9 +125,18 @@ class ChangePoints(_InTime):
         return (fresh(),) if by_chance or passed else memory
 
 
+class _Fixed(_InTime):
+    """A drift that makes all draws at the start and then changes only their weights."""
+
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        return memory
+
+
 @DRIFTS.register("seasonal")
 @dataclass(frozen=True)
-class Seasonal(_InTime):
+class Seasonal(_Fixed):
     r"""A periodic function of time: f_{t + period} = f_t.
 
     .. math:: f_t = \sum_h w_h (\cos(2\pi h t / P) a_h + \sin(2\pi h t / P) b_h),
@@ -156,16 +165,42 @@ class Seasonal(_InTime):
     def start(self, fresh: Fresh) -> Memory:
         return tuple(fresh() for _ in range(2 * len(self.weights)))
 
-    def elapse(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
-        return memory  # only the weights change
-
     def values(self, memory: Memory, t: float) -> Array:
         w = np.asarray(self.weights) / np.linalg.norm(self.weights)
         angles = 2.0 * np.pi * np.arange(1, len(w) + 1) * (t % self.period) / float(self.period)
         mix = np.stack([w * np.cos(angles), w * np.sin(angles)], axis=1).ravel()
         return mix @ np.stack(memory)
+
+
+@DRIFTS.register("rotation")
+@dataclass(frozen=True)
+class Rotation(_Fixed):
+    """A smooth transition from each function to the next and from the last back to the first.
+
+    Between g_i and g_{i+1} the function is cos(a) g_i + sin(a) g_{i+1}, with a from 0 to pi/2.
+
+    Args:
+        period: the number of rounds of a full cycle.
+        functions: the number of independent functions, at least 2.
+    Raises:
+        InvalidInput: the period is not positive, or there are fewer than 2 functions.
+    """
+
+    period: float
+    functions: int = 2
+
+    def __post_init__(self) -> None:
+        positive(self.period, "period")
+        whole(self.functions, "functions", 2)
+
+    def start(self, fresh: Fresh) -> Memory:
+        return tuple(fresh() for _ in range(self.functions))
+
+    def values(self, memory: Memory, t: float) -> Array:
+        place = self.functions * (((t - 1) / self.period) % 1.0)
+        i = int(place) % self.functions
+        angle = 0.5 * np.pi * (place - int(place))
+        return np.cos(angle) * memory[i] + np.sin(angle) * memory[(i + 1) % self.functions]
 
 
 @DRIFTS.register("temporal")
@@ -244,6 +279,58 @@ def markov_step(values: Array, fresh: Fresh, epsilon: float) -> Array:
     return moved
 
 
+@DRIFTS.register("blend")
+@dataclass(frozen=True)
+class Blend(Drift):
+    r"""A weighted sum of independent functions, each with a drift of its own.
+
+    .. math:: f = \sum_i \sqrt{w_i} f_i, \quad \sum_i w_i = 1
+
+    An example is a slow trend plus a fast season. The marginal law is kept if every part keeps it.
+
+    Args:
+        drifts: the drift of each part.
+        weights: the share of each part in the variance, up to a common factor; equal by default.
+    Raises:
+        InvalidInput: there are fewer than 2 parts, or not one weight per part.
+    """
+
+    drifts: tuple[Drift, ...]
+    weights: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        parts = tuple(map(as_drift, listed(self.drifts, "drifts")))
+        weights = listed(self.weights, "weights") or (1.0,) * len(parts)
+        weights = tuple(positive(w, "weights") for w in weights)
+        if len(parts) < 2 or len(weights) != len(parts):
+            raise InvalidInput("blend needs at least 2 drifts, and one weight per drift or none")
+        object.__setattr__(self, "drifts", parts)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "keeps_marginal", all(d.keeps_marginal for d in parts))
+
+    def start(self, fresh: Fresh) -> Memory:
+        memories = [d.start(fresh) for d in self.drifts]
+        # The sizes of the parts are kept in the memory, so that the declaration stays frozen.
+        sizes = np.array([len(m) for m in memories], dtype=np.float64)
+        return (sizes, *(v for m in memories for v in m))
+
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
+        moved = [d.step(m, fresh, t, rng) for d, m in zip(self.drifts, _split(memory), strict=True)]
+        return (memory[0], *(v for m in moved for v in m))
+
+    def elapse(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        parts = zip(self.drifts, _split(memory), strict=True)
+        moved = [d.elapse(m, fresh, t, dt, rng) for d, m in parts]
+        return (memory[0], *(v for m in moved for v in m))
+
+    def values(self, memory: Memory, t: float) -> Array:
+        total = sum(self.weights)
+        parts = zip(self.drifts, self.weights, _split(memory), strict=True)
+        return np.sum([np.sqrt(w / total) * d.values(m, t) for d, w, m in parts], axis=0)
+
+
 @DRIFTS.register("then")
 @dataclass(frozen=True)
 class Then(Drift):
@@ -267,7 +354,8 @@ class Then(Drift):
         for d in parts:
             if type(d).start is not Drift.start or type(d).values is not Drift.values:
                 raise InvalidInput(
-                    f"then takes drifts that keep only the last function, not {type(d).__name__}"
+                    f"then takes drifts that keep only the last function, not {type(d).__name__}; "
+                    "use blend instead"
                 )
         object.__setattr__(self, "drifts", parts)
         object.__setattr__(self, "keeps_marginal", all(d.keeps_marginal for d in parts))
@@ -283,3 +371,9 @@ class Then(Drift):
         for d in self.drifts:
             memory = d.elapse(memory, fresh, t, dt, rng)
         return memory
+
+
+def _split(memory: Memory) -> list[Memory]:
+    ends = np.cumsum(memory[0]).astype(int)
+    rest = memory[1:]
+    return [rest[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]

@@ -17,6 +17,8 @@ from gpbandits_env.rewards.functions.gp import GPOnArms as GPOnArms
 from gpbandits_env.rewards.functions.gp import GPOnBox as GPOnBox
 from gpbandits_env.rewards.functions.gp import gp_on as gp_on
 from gpbandits_env.rewards.functions.maximum import BoxMaximum as BoxMaximum
+from gpbandits_env.rewards.functions.motion import MOTIONS as MOTIONS
+from gpbandits_env.rewards.functions.motion import Motion as Motion
 from gpbandits_env.rewards.functions.process import ReplayProcess as ReplayProcess
 from gpbandits_env.rewards.functions.process import RewardPath as RewardPath
 from gpbandits_env.rewards.functions.process import RewardProcess as RewardProcess

@@ -1,98 +1,146 @@
-"""Test functions in a cube, shifted and padded with coordinates that have no effect."""
+"""Test functions in a box, on arms or in a cube: static or moving, shifted or padded."""
 
 from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, IntArray, Points, finite_array, frozen, listed, whole
-from gpbandits_env.domains import Box
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions.catalogue import dimension, function_named
-from gpbandits_env.rewards.functions.function import Function
-from gpbandits_env.rewards.functions.process import StaticProcess
+from gpbandits_env.rewards.functions.function import ArmFunction, Function
+from gpbandits_env.rewards.functions.motion import Motion, from_cube, stays_inside, to_cube
+from gpbandits_env.rewards.functions.process import RewardProcess, RoundPath
 
-# A random shift keeps the maximizer within this fraction of the cube, so that it is not at the
-# edge.
+# A random shift keeps the maximizer within this fraction of the cube (or of the room that a motion
+# leaves), so that the maximum is not at the edge.
 PART = 0.8
 
 
-class AnalyticFunction(Function):
-    """A function of an `AnalyticProcess`, with its shift and its active coordinates."""
+class Placement(NamedTuple):
+    """What is drawn at a reset: the shift s, the active coordinates and the phase of round 1."""
 
-    def __init__(self, process: "AnalyticProcess", shift: Array, active: IntArray | slice) -> None:
-        self._process, self.shift, self.active = process, shift, active
-        best = np.zeros(process.domain.dim)
-        # Rounding may move a maximizer at the edge out of the cube.
-        best[active] = np.clip(process.best + shift, -1.0, 1.0)
-        self.best_action = frozen(best)
-        self.optimum, self.accuracy = process.optimum, process.accuracy
+    shift: Array
+    active: IntArray | slice
+    phase: float
+
+
+class AnalyticFunction(Function):
+    """The function of one round of an `AnalyticProcess` in a box; ``phase`` is the motion's."""
+
+    def __init__(self, process: "AnalyticProcess", placement: Placement, phase: float) -> None:
+        self._process, self.placement, self._phase = process, placement, phase
+        self.best_action = frozen(process.best(placement, phase))
+        self.optimum, self.accuracy = process.peak, process.accuracy
 
     def __call__(self, actions: Points) -> Array:
-        return self._process.values(actions[:, self.active] - self.shift)
+        return self._process.values(actions, self.placement, self._phase)
 
 
-class AnalyticProcess(StaticProcess):
-    """A test function of k coordinates in the cube [-1, 1]^D.
+class AnalyticProcess(RewardProcess):
+    """A test function of k coordinates, static or moving.
 
-    The value at u is f(c(u_a - s)). Here u_a are the k active coordinates of u, s is the shift, and
-    c scales [-1, 1]^k to the usual box of the function. The maximum is at u_a = u* + s, and
-    ``best_action`` is 0 in the other coordinates. For values outside the usual box see
-    `TestFunction`.
+    In its own units (``cube=False``) the domain is a box or arms, and the value at x in round t is
+    f(c(A_t(c^-1(x)))). Here A_t is the motion, and c scales [-1, 1]^k to the box.
+
+    In the cube [-1, 1]^D the value at u in round t is f(c(A_t(u_a) - s)). Here u_a are the k active
+    coordinates of u, s is the shift, and c scales [-1, 1]^k to the usual box of the function. The
+    maximum is at u_a = A_t^-1(u* + s), and ``best_action`` is 0 in the other coordinates.
+
+    For values outside the usual box see `TestFunction`. A round of a moving function costs O(D).
 
     Args:
         name: one of `TEST_FUNCTIONS`.
-        dim: D; by default the function's own dimension, or 2.
-        active: the number k of active coordinates, drawn at each reset; or k distinct indices in
-            the order of the function. The default is the dimension of the function.
-        shift: False for none; True to draw the maximizer at each reset, uniformly in [-0.8, 0.8]^k;
-            or s itself, a number or (k,), in units of the cube.
-
-    Attributes:
-        best: u*, (k,).
-        optimum: the maximum.
-        accuracy: that of the maximum.
+        domain: arms or a box in the units of the function; its usual box by default.
+        dim: the number of coordinates, for functions of any dimension; D in the cube. The default
+            is the function's own dimension, or 2.
+        motion: how the function moves; None for a static function.
+        cube: whether the domain is the cube.
+        active: in the cube, the number k of active coordinates, drawn at each reset; or k distinct
+            indices in the order of the function. The default is the dimension of the function.
+        shift: in the cube, False for none; True to draw the maximizer at each reset, uniformly in
+            [-0.8 r, 0.8 r]^k, where r is the room that the motion leaves (1 without a motion); or
+            s itself, a number or (k,), in units of the cube.
     Raises:
         UnknownName: there is no such function.
-        InvalidInput: the dimensions do not agree, an index is out of range, or the shift takes the
-            maximum out of the cube.
+        InvalidInput: the dimensions do not agree, an index is out of range, or a shift or motion
+            takes the maximum out of the box or the cube.
     """
 
     def __init__(
         self,
         name: str,
+        domain: Arms | Box | None = None,
         dim: int | None = None,
+        motion: Motion | None = None,
+        *,
+        cube: bool = False,
         active: int | Sequence[int] | None = None,
         shift: bool | ArrayLike = False,
     ) -> None:
-        self._given = function_named(name)
+        given = function_named(name)
+        self._given, self._cube = given, cube
+        self.motion, self.moves = motion, motion is not None
         places, wanted = _wanted(active)
-        size = dimension(name, wanted) if dim is None else whole(dim, "dim")
-        k = dimension(name, wanted or self._given.dim or size)
-        self.domain: Box = Box(-np.ones(size), np.ones(size))
-        self.optimum, self.accuracy = self._given.peak(k), self._given.accuracy(k)
-        self._box = box = self._given.box(k)
-        best = self._given.maximizer(k)
-        self.best = (2.0 * best - (box.low + box.high)) / (box.high - box.low)
+        if cube:
+            size = dimension(name, wanted) if dim is None else whole(dim, "dim")
+            k = dimension(name, wanted or given.dim or size)
+            domain = Box(-np.ones(size), np.ones(size))
+        else:
+            k = size = dimension(name, None if domain is None else domain.dim, dim)
+        usual = given.box(k)
+        self.domain: Arms | Box = usual if domain is None else domain
+        # The motion acts on the usual box, whatever the arms are.
+        self.box = self.domain if isinstance(self.domain, Box) and not cube else usual
+        self.peak, self.accuracy = given.peak(k), given.accuracy(k)
+        self._best = to_cube(given.maximizer(k), self.box)
         self._active = _places(places, k, size)
         self._shift = None if shift is True else _shift(shift, k)
-        if self._shift is not None and (np.abs(self.best + self._shift) > 1.0 + 1e-12).any():
-            raise InvalidInput(
-                f"the maximum of {name!r} is outside of the cube; use a smaller shift"
-            )
+        moved = np.zeros(k) if self._shift is None else self._best + self._shift
+        stays_inside(motion, moved, name)
 
-    def draw(self, rng: np.random.Generator) -> AnalyticFunction:
-        k, active, shift = len(self.best), self._active, self._shift
+    def begin(self, rng: np.random.Generator) -> RoundPath:
+        k, active, shift = len(self._best), self._active, self._shift
         if active is None:
             active = rng.choice(self.domain.dim, k, replace=False)
         if shift is None:
-            shift = rng.uniform(-PART, PART, k) - self.best
-        return AnalyticFunction(self, shift, active)
+            room = PART * (self.motion.room if self.motion else 1.0)
+            shift = rng.uniform(-room, room, k) - self._best
+        phase = float(rng.random()) if self.moves else 0.0
+        return RoundPath(partial(self.at, Placement(shift, active, phase)))
 
-    def values(self, u: Array) -> Array:
-        """The values (n,) at active coordinates (n, k) without their shift."""
-        box = self._box
-        return self._given.values(0.5 * (u * (box.high - box.low) + (box.low + box.high)))
+    def at(self, placement: Placement, round_: float) -> Function:
+        """The function of a round."""
+        period = self.motion.period if self.motion else 1.0
+        phase = float((placement.phase + (round_ - 1) / period) % 1.0)
+        if self.domain.finite:
+            return ArmFunction(self.values(self.domain.span, placement, phase))
+        return AnalyticFunction(self, placement, phase)
+
+    def values(self, x: Array, placement: Placement, phase: float) -> Array:
+        """The values (n,) at points x (n, D), at a phase of the motion in [0, 1)."""
+        if self._cube or self.motion is not None:
+            u = (x if self._cube else to_cube(x, self.box))[:, placement.active]
+            if self.motion is not None:
+                u = self.motion.onto(u, phase)
+            x = from_cube(u - placement.shift, self.box)
+        return self._given.values(x)
+
+    def best(self, placement: Placement, phase: float) -> Array:
+        """The maximizer (D,)."""
+        peak = self._best + placement.shift
+        if self.motion is not None:
+            peak = self.motion.back(peak[None], phase)[0]
+        # Rounding may move a maximizer at the edge out of the cube.
+        peak = np.clip(peak, -1.0, 1.0)
+        if not self._cube:
+            return from_cube(peak, self.box)
+        best = np.zeros(self.domain.dim)
+        best[placement.active] = peak
+        return best
 
 
 def _wanted(active: int | Sequence[int] | None) -> tuple[list[int] | None, int | None]:

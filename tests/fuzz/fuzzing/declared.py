@@ -28,6 +28,7 @@ from gpbandits_env.gp.theory import beta_continuous, beta_finite, beta_rkhs, bet
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.datasets import check_table
 from gpbandits_env.rewards.drift import as_drift
+from gpbandits_env.rewards.functions import MOTIONS, AnalyticProcess
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.metrics import Panel
 
@@ -119,10 +120,18 @@ DRIFT_SPECS = (
     {"type": "varying-markov", "epsilons": [0.1, 0.2], "rounds": [5, 6]},
     {"type": "change-points", "times": [3, 4], "rate": 0.1},
     {"type": "seasonal", "period": 7.0, "weights": [1.0, 0.5]},
+    {"type": "rotation", "period": 9.0, "functions": 2},
+    {"type": "blend", "drifts": [{"type": "markov", "epsilon": 0.1}], "weights": [1.0]},
     {
         "type": "then",
         "drifts": [{"type": "markov", "epsilon": 0.1}, {"type": "change-points", "times": [2]}],
     },
+)
+MOTION_SPECS = (
+    {"type": "orbit", "radius": 0.2, "period": 50.0},
+    {"type": "line", "radius": 0.2, "period": 50.0},
+    {"type": "turn", "period": 50.0},
+    {"type": "stretch", "factor": 1.2, "period": 50.0},
 )
 PANEL_SPECS = ({"y": "simple_regret", "x": "rounds", "band": "error", "log": False},)
 
@@ -156,6 +165,11 @@ SPECS = (
         *_of(DRIFT_SPECS, "a walk by as_drift", lambda s: None if callable(s) else as_drift(s)),
         lambda drift: drift and _walk(drift),
         2,
+    ),
+    (
+        *_of(MOTION_SPECS, "MOTIONS.from_dict", MOTIONS.from_dict),
+        lambda motion: AnalyticProcess("camelback", dim=4, motion=motion, cube=True),
+        1,
     ),
     (*_of(PANEL_SPECS, "a panel", lambda s: read(Panel, s)), lambda p: p.title, 1),
 )

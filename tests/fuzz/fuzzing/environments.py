@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from fuzzing.case import Case, nothing
-from fuzzing.declared import DRIFT_SPECS, KERNELS
+from fuzzing.declared import DRIFT_SPECS, KERNELS, MOTION_SPECS
 from fuzzing.values import bad_value, mutated, near_miss, pick
 
 TABLE = (np.random.default_rng(0).normal(size=(12, 4)) + np.arange(4)).tolist()
@@ -22,7 +22,7 @@ SMALL: dict[str, tuple[dict[str, Any], ...]] = {
     "gpbandits/MarkovGP-v0": ({"grid": [4, 3], "epsilon": 0.1, "noise_var": 0.1},),
     "gpbandits/Drifting-v0": (
         {"grid": [5], "drift": DRIFT_SPECS[2], "epsilon": 0.1},
-        {"function": "rosenbrock", "sweep": 7.5, "grid": [4, 3], "batch_size": 2},
+        {"function": "ackley", "dim": 3, "motion": MOTION_SPECS[0], "batch_size": 2},
     ),
     "gpbandits/Contextual-v0": (
         {"grid": [4], "contexts": 3, "sequence": [0, 2, 1], "epsilon": 0.1},
@@ -42,7 +42,9 @@ SMALL: dict[str, tuple[dict[str, Any], ...]] = {
         {"task": "ackley", "dim": 2, "box": [[-1.0] * 2, [1.0] * 2], "prior_mean": 0.0},
         {"task": "rosenbrock", "grid": [4, 3], "scaled": True, "kernel": KERNELS[0]},
     ),
-    "gpbandits/HighDim-v0": ({"function": "camelback", "dim": 6, "active": [1, 3], "shift": 0.1},),
+    "gpbandits/HighDim-v0": (
+        {"function": "camelback", "dim": 6, "active": [1, 3], "shift": 0.1, "epsilon": 0.1},
+    ),
 }
 IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
 COMMON: dict[str, Any] = {

@@ -39,6 +39,8 @@ EXAMPLES = {
     "gpbandits/Drifting-v0": [
         {"grid": [6], "drift": {"type": "change-points", "times": [3], "rate": 0.2}},
         {"grid": [6, 5], "drift": {"type": "seasonal", "period": 7}, "batch_size": 2},
+        {"function": "ackley", "dim": 3, "motion": {"type": "orbit"}, "batch_size": 2},
+        {"function": "camelback", "grid": [9, 9], "low": [-3, -2], "high": [3, 2]},
         {"function": "rosenbrock", "grid": [5, 4], "sweep": 7.5, "batch_size": 2},
     ],
     "gpbandits/Contextual-v0": [
@@ -64,7 +66,7 @@ EXAMPLES = {
     ],
     "gpbandits/HighDim-v0": [
         {"function": "schwefel-1.2", "dim": 7, "shift": True, "batch_size": 2, "noise_var": 0.1},
-        {"function": "camelback", "dim": 9},
+        {"function": "camelback", "dim": 9, "motion": {"type": "orbit", "radius": 0.2}},
         {"function": "michalewicz", "dim": 6, "active": 3, "shift": True, "noise_var": 0.1},
     ],
 }

@@ -76,10 +76,9 @@ def test_the_data_of_scenarios_need_no_pandas(data_folder, monkeypatch):
     (data_folder / "los_speed.csv.gz").write_bytes(gzip.compress(head + b"64.375,0.1\n3,4\n"))
     week = datasets.load("metr-la")
     assert (week.names, week.values.tolist()) == (("773869", "767541"), [[64.375, 0.1], [3.0, 4.0]])
-    (data_folder / "METR-LA.csv").write_text(",7\n2012-03-02 05:50,1\n2012-03-02 05:55,0\n")
-    path = data_folder / "METR-LA.csv"
-    full = datasets.read_table(path, header=True, na_values=[0], gaps="interpolate")
-    assert (full.names, full.values.tolist()) == (("7",), [[1.0], [1.0]])
+    (data_folder / "METR-LA.csv").write_text(",7\n2012-03-02 05:50:00,1\n")
+    full = datasets.load("metr-la-full")
+    assert (full.names, full.values.tolist()) == (("7",), [[1.0]])
 
 
 @pytest.mark.parametrize("name", ["intel-berkeley", "metr-la"])
@@ -94,12 +93,67 @@ def test_files_with_other_content_are_refused(name, data_folder):
             datasets.load(name)
 
 
+def test_a_long_series_with_times_and_missing_readings(data_folder):
+    """The layout of METR-LA.csv: a time, then speeds; 0 where a sensor was silent."""
+    times = np.datetime64("2012-03-02T05:50", "m") + np.arange(1200) * np.timedelta64(5, "m")
+    speeds = np.stack([np.linspace(30, 60, 1200), np.linspace(60, 30, 1200)], axis=1)
+    shown = speeds.copy()
+    shown[5, 0] = shown[0, 1] = 0
+    rows = [
+        f"{str(t).replace('T', ' ')}:00,{a},{b}" for t, (a, b) in zip(times, shown, strict=True)
+    ]
+    (data_folder / "METR-LA.csv").write_text("\n".join([",7,9", *rows]) + "\n")
+    readings = datasets.load("metr-la-full")
+    assert readings.names == ("7", "9")
+    assert np.allclose(readings.values[:, 0], speeds[:, 0])
+    assert readings.values[0, 1] == pytest.approx(speeds[1, 1])
+    assert readings.days[[0, 217, 218]].tolist() == [0, 0, 1]
+    kept = datasets.load("metr-la-full", {"mornings": True, "working_days": True})
+    hours = times.astype("datetime64[h]").astype(int) % 24
+    assert (
+        len(kept.values)
+        == ((hours >= 6) & (hours < 11) & np.is_busday(times.astype("M8[D]"))).sum()
+    )
+    assert np.unique(kept.days).tolist() == [0, 3, 4]
+
+
+def test_a_sensor_without_a_reading_is_refused(data_folder):
+    (data_folder / "METR-LA.csv").write_text(",7\n2012-03-02 05:50:00,0\n")
+    with pytest.raises(InvalidInput, match="has no reading"):
+        datasets.load("metr-la-full")
+
+
 def test_downloads_need_an_address_and_pooch(data_folder, monkeypatch):
     with pytest.raises(MissingData, match="no public address"):
         datasets.download("i880")
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(MissingExtra, match=r"gpbandits-env\[data\]"):
-        datasets.download("mnist")
+        datasets.download("metr-la-full")
+
+
+def test_a_download_lands_where_it_is_looked_for(data_folder, monkeypatch, tmp_path):
+    import dataclasses
+    import hashlib
+
+    pytest.importorskip("pooch")
+    there = tmp_path / "there.csv"
+    there.write_text(",1,2\n2012-03-01 00:00:00,3,4\n")
+    digest = "sha256:" + hashlib.sha256(there.read_bytes()).hexdigest()
+    asked = []
+
+    def retrieve(url, known_hash, fname, path):
+        asked.append((url, known_hash))
+        path.mkdir(parents=True, exist_ok=True)
+        (path / fname).write_bytes(there.read_bytes())
+        return str(path / fname)
+
+    monkeypatch.setattr("pooch.retrieve", retrieve)
+    entry = dataclasses.replace(datasets.DATASETS["metr-la-full"], checksum=digest)
+    monkeypatch.setitem(datasets.DATASETS, "metr-la-full", entry)
+    path = datasets.download("metr-la-full")
+    assert asked == [(entry.url, digest)]
+    assert path in [d.find() for d in datasets.DATASETS.values()]
+    assert datasets.load("metr-la-full").values.tolist() == [[3.0, 4.0]]
 
 
 def test_readings_check_themselves():

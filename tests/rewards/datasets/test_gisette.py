@@ -97,7 +97,7 @@ def test_a_download_is_unpacked_and_checked(fresh, data_folder, files, monkeypat
             for name, content in contents.items():
                 archive.writestr(f"GISETTE/{name}", content)
 
-    monkeypatch.setattr(gisette, "fetch", lambda urls, folder: packed)
+    monkeypatch.setattr(gisette, "fetch", lambda urls, checksum, folder: packed)
     (data_folder / "gisette").mkdir()
     pack(files)
     path = datasets.download("gisette")

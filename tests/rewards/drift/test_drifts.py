@@ -19,11 +19,13 @@ from gpbandits_env.gp.temporal import (
 )
 from gpbandits_env.rewards.drift import (
     DRIFTS,
+    Blend,
     ChangePoints,
     Drift,
     FunctionDrift,
     MarkovDrift,
     Path,
+    Rotation,
     Seasonal,
     TemporalDrift,
     Then,
@@ -47,6 +49,8 @@ EVERY = [
     ChangePoints(rate=0.2),
     Seasonal(7),
     Seasonal(6.5, (1.0, 0.5)),
+    Rotation(9, functions=3),
+    Blend((MarkovDrift(0.2), Seasonal(5)), (1.0, 3.0)),
     Then((MarkovDrift(0.1), ChangePoints(rate=0.1))),
     TemporalDrift(QuasiPeriodicTime(5.0, 0.8, harmonics=2, epsilon=0.05)),
 ]
@@ -198,6 +202,18 @@ def test_seasons_return_and_covary_as_stated():
     np.testing.assert_allclose(estimate, expected, atol=4.5 * np.sqrt(2 / len(paths)))
 
 
+def test_rotation_passes_through_its_functions_and_returns():
+    drift = Rotation(12, functions=3)
+    path = path_of(drift, 4)
+    functions = [v.copy() for v in path._memory]
+    rows = path.ahead(13)
+    for i in range(3):
+        np.testing.assert_allclose(rows[4 * i], functions[i], atol=1e-12)
+        halfway = (functions[i] + functions[(i + 1) % 3]) / np.sqrt(2.0)
+        np.testing.assert_allclose(rows[4 * i + 2], halfway, atol=1e-12)
+    np.testing.assert_allclose(rows[12], rows[0], atol=1e-12)
+
+
 def test_one_drift_after_the_other_in_the_order_given():
     """A change before the fading fades too; one after it does not."""
     for order, kept in (((0, 1), [0.8, 0.6]), ((1, 0), [0.0, 1.0])):
@@ -209,8 +225,10 @@ def test_one_drift_after_the_other_in_the_order_given():
         np.testing.assert_allclose(moved[0], [*kept, 0.0], atol=1e-12)
 
 
-def test_a_chain_keeps_the_law_if_all_its_parts_do():
+def test_a_blend_keeps_the_law_if_all_its_parts_do():
     steady, shrinking = MarkovDrift(0.1), as_drift(lambda f, *_: 0.5 * f)
+    assert Blend((steady, steady)).keeps_marginal
+    assert not Blend((steady, shrinking)).keeps_marginal
     assert Then((steady, steady)).keeps_marginal
     assert not Then((steady, shrinking)).keeps_marginal
 
@@ -235,6 +253,12 @@ def test_chances_draw_nothing_of_what_the_functions_are_drawn_of():
     changed = [0, *np.flatnonzero((rare[1:] != rare[:-1]).any(axis=1)) + 1]
     assert 10 < len(changed) <= 20
     np.testing.assert_array_equal(rare[changed], certain[: len(changed)])
+
+
+def test_blend_weighs_variances():
+    paths = many_paths(Blend((MarkovDrift(0.0), MarkovDrift(1.0)), (1.0, 3.0)), 2)
+    estimate = paths[:, 0].T @ paths[:, 1] / len(paths)
+    np.testing.assert_allclose(estimate, 0.25 * K, atol=4.5 * np.sqrt(2 / len(paths)))
 
 
 def test_a_users_function_is_a_drift():
@@ -268,7 +292,7 @@ def test_a_drift_of_your_own_is_named_by_its_module(monkeypatch):
     spec = {"type": "own_drifts:Fading", "rate": 0.25}
     assert DRIFTS.to_dict(Fading(0.25)) == spec
     assert as_drift(spec) == Fading(0.25)
-    both = Then((Fading(), MarkovDrift(0.1)))
+    both = Blend((Fading(), MarkovDrift(0.1)))
     assert as_drift(DRIFTS.to_dict(both)) == both
     assert DRIFTS.to_dict(Halved())["type"].endswith(":Halved")
     with pytest.raises(InvalidInput, match="no class 'Fade' derived from Drift"):
@@ -277,14 +301,15 @@ def test_a_drift_of_your_own_is_named_by_its_module(monkeypatch):
         DRIFTS.to_dict(as_drift(lambda f, *_: f))
 
 
-def test_functions_and_dicts_are_parts_of_chains():
+def test_functions_and_dicts_are_parts_of_blends_and_chains():
     def shrink(f, fresh, t, rng):
         return 0.5 * f
 
-    drift = Then((shrink, {"type": "markov", "epsilon": 0.1}))
-    assert drift.drifts[1] == MarkovDrift(0.1)
-    assert not drift.keeps_marginal
-    assert not as_drift({"type": "then", "drifts": [shrink, shrink]}).keeps_marginal
+    for both in (Blend, Then):
+        drift = both((shrink, {"type": "markov", "epsilon": 0.1}))
+        assert drift.drifts[1] == MarkovDrift(0.1)
+        assert not drift.keeps_marginal
+        assert not as_drift({"type": drift.type_name, "drifts": [shrink, shrink]}).keeps_marginal
     path = path_of(Then((shrink, shrink)), 0)
     first = path.values
     np.testing.assert_array_equal(path.advance(), 0.25 * first)
@@ -369,12 +394,15 @@ def test_values_are_floats_whatever_a_drift_returns():
         (lambda: ChangePoints(rate=-0.1), "rate"),
         (lambda: Seasonal(0), "period"),
         (lambda: Seasonal(5, (0.0,)), "above 0"),
-        (lambda: Then((MarkovDrift(0.1),)), "at least 2"),
-        (lambda: Then((MarkovDrift(0.1), Seasonal(4))), "only the last function, not Seasonal"),
+        (lambda: Rotation(5, functions=1), "functions"),
+        (lambda: Blend((MarkovDrift(0.1),)), "at least 2"),
+        (lambda: Blend((MarkovDrift(0.1), MarkovDrift(0.2)), (1.0,)), "one weight per drift"),
+        (lambda: Then((MarkovDrift(0.1), Seasonal(4))), "blend"),
         (lambda: as_drift({"type": "markov", "epsilon": 0.1, "rate": 2}), "rate"),
         (lambda: as_drift({"type": "temporal", "kernel": {"type": "seasonal"}}), "temporal kernel"),
         (lambda: VaryingMarkovDrift(0.1), "epsilons must be a list, got 0.1"),
         (lambda: Seasonal(5, 1.0), "weights must be a list, got 1.0"),
+        (lambda: Blend((MarkovDrift(0.1), MarkovDrift(0.2)), 0.5), "weights must be a list"),
         (lambda: as_drift(7), "drift"),
         (lambda: as_drift(MarkovDrift), r"give MarkovDrift\(\.\.\.\)"),
         (lambda: path_of(as_drift(lambda f, *_: f[:2]), 0).advance(), "shape"),

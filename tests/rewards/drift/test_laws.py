@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.errors import InvalidInput, LawBroken, UnknownName
-from gpbandits_env.rewards.drift import DRIFTS, Drift, MarkovDrift, Then, as_drift, check_drift
+from gpbandits_env.rewards.drift import DRIFTS, Blend, Drift, MarkovDrift, as_drift, check_drift
 
 
 class Half(Drift):
@@ -156,7 +156,7 @@ def test_what_keeps_the_laws_passes():
     check_drift({"type": "markov", "epsilon": 0.2})
     check_drift(lambda f, fresh, t, rng: fresh() if t % 3 == 0 else f)
     check_drift(lambda f, fresh, t, rng: np.tanh(f))  # which claims nothing
-    check_drift(Then((Half(), MarkovDrift(0.2))))  # which cannot be written as JSON
+    check_drift(Blend((Half(), MarkovDrift(0.2))))  # which cannot be written as JSON
     assert as_drift(MarkovDrift(0.1)).keeps_marginal
 
 

@@ -7,48 +7,71 @@ import pytest
 from scipy.stats import qmc
 
 from gpbandits_env.errors import GPBanditsError
-from gpbandits_env.rewards.functions import TEST_FUNCTIONS, AnalyticProcess
+from gpbandits_env.rewards.functions import MOTIONS, TEST_FUNCTIONS, AnalyticProcess
+
+MOVING = [
+    None,
+    {"type": "orbit", "radius": 0.3, "period": 7},
+    {"type": "line", "radius": 0.3, "period": 7},
+    {"type": "turn", "period": 7},
+    {"type": "stretch", "factor": 1.5, "period": 7},
+]
 
 
+def in_cube(name, dim=None, active=None, shift=False, motion=None):
+    given = {"dim": dim, "active": active, "shift": shift, "motion": motion}
+    return AnalyticProcess(name, cube=True, **given)
+
+
+def motion_of(spec, function):
+    if spec is None or (function == "example" and spec["type"] == "turn"):
+        return None
+    return MOTIONS.from_dict(spec)
+
+
+@pytest.mark.parametrize("moving", MOVING, ids=lambda m: m["type"] if m else "still")
 @pytest.mark.parametrize("function", TEST_FUNCTIONS)
-def test_the_maximum_of_a_shifted_and_padded_function(function):
-    """In 8 dimensions."""
+def test_the_maximum_of_a_shifted_and_padded_function(function, moving):
+    """Each round of a whole period, in 8 dimensions."""
     k = TEST_FUNCTIONS[function].dim or 3
-    process = AnalyticProcess(function, 8, k, True)
+    process = in_cube(function, 8, k, True, motion_of(moving, function))
     peak = TEST_FUNCTIONS[function].peak(k)
     points = 2.0 * qmc.Sobol(8, rng=1).random_base2(11) - 1.0
     for seed in range(3):
-        f = process.draw(np.random.default_rng(seed))
-        process.domain.check(f.best_action[None])
-        assert f.optimum == peak
-        assert abs(f(f.best_action[None])[0] - peak) <= f.accuracy
-        near = np.clip(f.best_action + 0.05 * points, -1.0, 1.0)
-        values = np.concatenate([f(points), f(near)])
-        assert values.max() <= peak + f.accuracy
+        path = process.begin(np.random.default_rng(seed))
+        for _ in range(8):
+            f = path.function
+            process.domain.check(f.best_action[None])
+            assert f.optimum == peak
+            assert abs(f(f.best_action[None])[0] - peak) <= f.accuracy
+            near = np.clip(f.best_action + 0.05 * points, -1.0, 1.0)
+            values = np.concatenate([f(points), f(near)])
+            assert values.max() <= peak + f.accuracy
+            path.advance()
 
 
 def test_nothing_beats_the_maximum_at_100000_points():
     for function, active in (("ackley", None), ("camelback", None), ("michalewicz", 3)):
-        process = AnalyticProcess(function, 5, active, True)
-        f = process.draw(np.random.default_rng(0))
+        process = in_cube(function, 5, active, True)
+        f = process.begin(np.random.default_rng(0)).function
         assert f(2.0 * qmc.Sobol(5, rng=2).random_base2(17) - 1.0).max() <= f.optimum + f.accuracy
 
 
 def test_scaled_it_is_the_usual_box():
     """Against the formula at points scaled by hand."""
     u = np.random.default_rng(0).uniform(-1, 1, (50, 4))
-    f = AnalyticProcess("schwefel-1.2", 4).draw(np.random.default_rng(0))
+    f = in_cube("schwefel-1.2", 4).begin(np.random.default_rng(0)).function
     np.testing.assert_allclose(f(u), TEST_FUNCTIONS["schwefel-1.2"].formula(65.536 * u))
-    f = AnalyticProcess("hyper-ellipsoid", 4, shift=0.25).draw(np.random.default_rng(0))
+    f = in_cube("hyper-ellipsoid", 4, shift=0.25).begin(np.random.default_rng(0)).function
     scaled = 65.536 * (u - 0.25)
     np.testing.assert_allclose(f(u), TEST_FUNCTIONS["hyper-ellipsoid"].formula(scaled))
     np.testing.assert_allclose(f.best_action, 0.25)
-    f = AnalyticProcess("camelback", 4, [3, 1]).draw(np.random.default_rng(0))
+    f = in_cube("camelback", 4, [3, 1]).begin(np.random.default_rng(0)).function
     np.testing.assert_allclose(f(u), TEST_FUNCTIONS["camelback"].formula(u[:, [3, 1]] * [3.0, 2.0]))
 
 
 def test_outside_its_usual_box_a_function_that_goes_on_climbing_does_not():
-    f = AnalyticProcess("example", shift=-0.9).draw(np.random.default_rng(0))
+    f = in_cube("example", shift=-0.9).begin(np.random.default_rng(0)).function
     u = np.linspace(-1, 1, 2001)[:, None]
     end = TEST_FUNCTIONS["example"].formula(np.array([[10.0]]))[0]
     np.testing.assert_allclose(f(u[u[:, 0] > 0.1001]), end)
@@ -56,9 +79,9 @@ def test_outside_its_usual_box_a_function_that_goes_on_climbing_does_not():
 
 
 def test_inert_coordinates_do_not_matter_and_the_others_do():
-    process, rng = AnalyticProcess("camelback", 30, shift=True), np.random.default_rng(3)
-    f = process.draw(np.random.default_rng(1))
-    active = f.active
+    process, rng = in_cube("camelback", 30, shift=True), np.random.default_rng(3)
+    f = process.begin(np.random.default_rng(1)).function
+    active = f.placement.active
     u, v = rng.uniform(-1, 1, (2, 20, 30))
     v[:, active] = u[:, active]
     assert np.array_equal(f(u), f(v))
@@ -69,8 +92,8 @@ def test_inert_coordinates_do_not_matter_and_the_others_do():
 
 
 def test_places_are_drawn_at_each_reset_uniformly():
-    process, rng = AnalyticProcess("camelback", 6, shift=True), np.random.default_rng(0)
-    places = [process.draw(rng) for _ in range(3000)]
+    process, rng = in_cube("camelback", 6, shift=True), np.random.default_rng(0)
+    places = [process.begin(rng).function.placement for _ in range(3000)]
     counts = np.bincount(np.concatenate([p.active for p in places]), minlength=6)
     assert np.abs(counts - 1000).max() < 5 * np.sqrt(1000 * 2 / 3)
     first = np.mean([p.active[0] < p.active[1] for p in places])
@@ -84,26 +107,30 @@ def test_places_are_drawn_at_each_reset_uniformly():
 
 @pytest.mark.parametrize("fixed", [{"active": [4, 0]}, {"active": [4, 0], "shift": [0.1, -0.2]}])
 def test_what_is_given_is_not_drawn(fixed):
-    process = AnalyticProcess("camelback", 6, **fixed)
-    places = [process.draw(np.random.default_rng(seed)) for seed in (0, 1)]
+    process = in_cube("camelback", 6, **fixed)
+    places = [process.begin(np.random.default_rng(seed)).function.placement for seed in (0, 1)]
     assert all(p.active.tolist() == [4, 0] for p in places)
     assert all(p.shift.tolist() == fixed.get("shift", [0.0, 0.0]) for p in places)
 
 
-def test_pickles_bring_functions_back():
-    for process in (AnalyticProcess("levy", 6, 4, True), AnalyticProcess("ackley", 6, shift=True)):
-        f = process.draw(np.random.default_rng(5))
+def test_pickles_bring_paths_and_functions_back():
+    motion = MOTIONS.from_dict(MOVING[1])
+    for process in (in_cube("levy", 6, 4, True, motion), in_cube("ackley", 6, shift=True)):
+        path = process.begin(np.random.default_rng(5))
+        path.advance()
         u = process.domain.sample(np.random.default_rng(6), 9)
-        again = pickle.loads(pickle.dumps(f))
-        assert np.array_equal(again(u), f(u))
-        assert np.array_equal(again.best_action, f.best_action)
-        assert again.optimum == f.optimum
+        again, copy = pickle.loads(pickle.dumps((path, path.function)))
+        for _ in range(3):
+            assert np.array_equal(again.function(u), path.function(u))
+            assert np.array_equal(again.function.best_action, path.function.best_action)
+            path.advance(), again.advance()
+        assert copy.optimum == path.function.optimum
 
 
 def test_five_thousand_dimensions_are_exact():
     points = np.random.default_rng(0).uniform(-1, 1, (20, 5000))
     for function in [name for name, given in TEST_FUNCTIONS.items() if given.dim is None]:
-        f = AnalyticProcess(function, 5000, shift=True).draw(np.random.default_rng(1))
+        f = in_cube(function, 5000, shift=True).begin(np.random.default_rng(1)).function
         assert abs(f(f.best_action[None])[0] - f.optimum) <= f.accuracy
         near = f.best_action + 1e-5 * points
         assert max(f(points).max(), f(near).max()) <= f.optimum + f.accuracy
@@ -124,9 +151,13 @@ def test_five_thousand_dimensions_are_exact():
         ({"name": "ackley", "dim": 5, "active": [-1, 2]}, "at least 0"),
         ({"name": "ackley", "dim": 5, "shift": [0.1, 0.2]}, "5 entries"),
         ({"name": "ackley", "dim": 5, "shift": float("nan")}, "finite"),
-        ({"name": "ackley", "dim": 5, "shift": 1.1}, "outside of the cube; use"),
+        ({"name": "ackley", "dim": 5, "shift": 1.1}, "outside of its box; use"),
+        ({"name": "ackley", "shift": 0.8, "motion": MOVING[1]}, r"box at \d+% of the period"),
+        ({"name": "ackley", "dim": 1, "shift": True, "motion": MOVING[3]}, "2 dimensions"),
     ],
 )
 def test_bad_places_are_refused(args, says):
+    if "motion" in args:
+        args = {**args, "motion": MOTIONS.from_dict(args["motion"])}
     with pytest.raises(GPBanditsError, match=says):
-        AnalyticProcess(**args)
+        in_cube(**args)

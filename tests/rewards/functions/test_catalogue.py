@@ -56,7 +56,7 @@ def test_nothing_beats_the_maximum(case):
 
 
 def test_nothing_beats_the_maximum_elsewhere_either(case):
-    """What a shift reads outside the usual domain."""
+    """What a shift or a motion reads outside the usual domain."""
     given, dim = case
     box = given.box(dim)
     centre = (box.low + box.high) / 2
@@ -113,6 +113,11 @@ def griewank(*x):
     return -(sum(v**2 for v in x) / 4000 - waves + 1)
 
 
+def griewank_i(*x):
+    waves = prod(cos(v / i) for i, v in enumerate(x, 1))
+    return -(sum(v**2 for v in x) / 4000 - waves + 1)
+
+
 # The formulas once more, one point and one coordinate at a time.
 BY_HAND = {
     "example": lambda a: sin(a) + cos(a) + a / 10,
@@ -123,10 +128,13 @@ BY_HAND = {
     "bird": bird,
     "hartmann-6": hartmann,
     "ackley": ackley,
+    "ackley-15-30": ackley,
     "levy": levy,
     "hyper-ellipsoid": lambda *x: -sum(x[j] ** 2 for i in range(len(x)) for j in range(i + 1)),
+    "sum-squares": lambda *x: -sum(i * v**2 for i, v in enumerate(x, 1)),
     "schwefel-1.2": lambda *x: -sum(sum(x[: i + 1]) ** 2 for i in range(len(x))),
     "griewank": griewank,
+    "griewank-i": griewank_i,
     "michalewicz": lambda *x: sum(sin(v) * sin(i * v**2 / pi) ** 20 for i, v in enumerate(x, 1)),
 }
 
@@ -192,7 +200,7 @@ def test_a_function_of_your_own(monkeypatch):
     mine = TestFunction(bowl, -1.0, 1.0, 0.5, 0.0)
     add_test_function("bowl", mine)
     assert function_named("bowl") is mine
-    function = AnalyticProcess("bowl", 3).draw(np.random.default_rng(0))
+    function = AnalyticProcess("bowl", dim=3, cube=True).begin(np.random.default_rng(0)).function
     assert (function.optimum, function.best_action.tolist()) == (0.0, [0.5] * 3)
     with pytest.raises(InvalidInput, match="already"):
         add_test_function("bowl", mine)

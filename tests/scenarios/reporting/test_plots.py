@@ -40,6 +40,19 @@ def test_the_simple_regret_is_shown_only_where_it_means_something(run, tiny, mov
         assert "simple regret" in str(report(store, "simple_regret"))
 
 
+def test_an_optimum_that_moves_and_keeps_its_value(run, tiny):
+    orbit = replace(
+        tiny,
+        env="gpbandits/Drifting-v0",
+        env_kwargs={"grid": [12, 12], "function": "ackley", "motion": {"type": "orbit"}},
+        agents=(AgentEntry("random", "random"),),
+        alternatives=(),
+        grid=(),
+    )
+    with Store.open(run(scenario=orbit).path) as store:
+        assert optimum_moves(store)
+
+
 def test_bands_on_a_logarithmic_axis_reach_as_far_down_as_up(run, tiny):
     """Half a band may be larger than the mean; it must not reach down to the axis' end."""
     panel = Panel("simple_regret", band="deviation", log=True)
