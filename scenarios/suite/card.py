@@ -6,7 +6,7 @@ within each problem (`statistics.signed_rank`), with Holm's adjustment for the n
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from textwrap import fill
 from typing import TypeAlias
@@ -52,6 +52,8 @@ from gpbandits_env.scenarios.suite.scores import (
 MOST = 0.75
 # Words are not broken at the end of a line.
 WHOLE: Plain = {"break_long_words": False, "break_on_hyphens": False}
+# The shares of the horizon at which scores are computed.
+SHARES = np.arange(1, 13) / 12
 # What columns of the tables mean.
 COLUMNS = {
     "effect": "Effect: +1 if the agent of the row (of a pair, the second) has the higher regret in "
@@ -83,7 +85,8 @@ class Card(Displayed):
         means: problem -> agent -> its mean regret after the last round.
         failed: which trials of the newcomer raised errors; a part of its sentence.
         one: the agent of score 1; "" for the worst of each problem.
-        compared: whether they are the agents of some results files, which play all problems.
+        improvement: a -> b -> the probability that a's regret is below b's, ties counting half.
+        anytime: agent -> the interquartile mean of its scores after each share in `SHARES`.
     """
 
     suite: str
@@ -101,13 +104,14 @@ class Card(Displayed):
     means: dict[str, dict[str, float]]
     failed: str = ""
     one: str = RANDOM
-    compared: bool = False
+    improvement: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    anytime: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def sentence(self) -> str:
         """The sentence that can stand in a paper, on the newcomer or the agent of least score."""
         # A comparison has the name of its metric instead of a suite's.
-        of = "" if self.compared or not self.suite else f" of {self.suite}"
+        of = "" if self.improvement or not self.suite else f" of {self.suite}"
         on = f"{counted(self.own.problems, 'problem')}{of}"
         return f"{sentence(self.own.label, self.tests, on)}{self.failed and f'; {self.failed}'}."
 
@@ -157,7 +161,7 @@ class Card(Displayed):
         """The table of all agents, the best score first."""
         labels, of = [a.label for a in self.agents], {test.b: test for test in self.tests}
         columns = {"agent": labels, "problems": [str(a.problems) for a in self.agents]}
-        if self.compared:
+        if self.improvement:  # all agents play all problems
             rivals = [k for k in labels if k != ORACLE]
             table = np.array([[of[k] for of in self.means.values()] for k in rivals])
             ranks = dict(zip(rivals, mean_ranks(table).tolist(), strict=True))
@@ -195,9 +199,15 @@ class Card(Displayed):
                 [f"{t.a} - {t.b}", *_said(t), t.better or "-", str(t.trials)] for t in self.tests
             ]
             found["lower regret by paired trials"] = head, rows
-        if self.compared:
+        if self.improvement:
             rows = [[id, *(f"{of[k]:.4g}" for k in labels)] for id, of in self.means.items()]
             found[f"mean {self.suite}"] = ["problem", *labels], rows
+            rows = [
+                [a, *(f"{of[b].value:.2f}" if b in of else "" for b in labels)]
+                for a, of in ((label, self.improvement[label]) for label in labels)
+            ]
+            title = "probability that the agent of the row beats the agent of the column"
+            found[title] = ["", *labels], rows
         return {title: table for title, table in found.items() if table[1]}
 
     def _placed(self) -> Iterator[list[str]]:
@@ -223,7 +233,8 @@ class Card(Displayed):
 
     def to_dict(self) -> Plain:
         """A plain JSON dict; numbers that are not finite become None."""
-        plain = asdict(self) | {"sentence": self.sentence, "profile_scores": LIMITS}
+        plain = asdict(self) | {"sentence": self.sentence}
+        plain |= {"profile_scores": LIMITS, "shares": SHARES}
         if self.ranking:
             plain["ranking"]["p"] = [[*pair, p] for pair, p in self.ranking.p.items()]
         return finite(plain)

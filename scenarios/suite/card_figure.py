@@ -16,7 +16,7 @@ from gpbandits_env.scenarios.reporting.style import (
     share_legend,
 )
 from gpbandits_env.scenarios.results.statistics import LIMITS, ORACLE
-from gpbandits_env.scenarios.suite.card import MOST, Card
+from gpbandits_env.scenarios.suite.card import MOST, SHARES, Card
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,11 +58,13 @@ def single_figures(card: Card) -> "dict[str, Figure]":
 
 def _panels(card: Card) -> "dict[str, tuple[Callable[[Any, Card, Styles], None], Plain]]":
     panels: dict[str, tuple[Any, Plain, bool]] = {
-        "scores": (_scores, {}, card.compared),
+        "scores": (_scores, {}, bool(card.anytime)),
         "performance profiles": (_performance, {}, True),
+        "scores before the last round": (_anytime, {}, bool(card.anytime)),
         "runtime profiles": (_runtime, {}, True),
         "scores by tag": (_radar, {"polar": True}, len(card.tags) >= CORNERS),
         "score against time": (_cost, {}, not np.isnan(card.own.seconds)),
+        "probability of improvement": (_improvement, {}, bool(card.improvement)),
         "critical differences": (_ranks, {}, card.ranking is not None),
     }
     return {
@@ -102,11 +104,33 @@ def _performance(axes: "Axes", card: Card, styles: Styles) -> None:
     draw_profiles(axes, LIMITS, card.profiles, styles, xlabel=_ends(card), **about)
 
 
+def _anytime(axes: "Axes", card: Card, styles: Styles) -> None:
+    for label, scores in card.anytime.items():
+        axes.plot(SHARES, scores, label=legible(label), **styles[label])
+    axes.set(title="scores before the last round", xlabel="share of the horizon", ylabel="score")
+    axes.set_ylim(top=min(axes.get_ylim()[1], 2.0))
+
+
 def _runtime(axes: "Axes", card: Card, styles: Styles) -> None:
     shares = {label: (share,) for label, share in card.runtimes.items()}
     about = {"title": "runtime profiles", "ylabel": "share of problem x trial x target reached"}
     rounds = "rounds, each of one evaluation or one batch"
     draw_profiles(axes, card.rounds, shares, styles, xlabel=rounds, xscale="log", **about)
+
+
+def _improvement(axes: "Axes", card: Card, styles: Styles) -> None:
+    labels = [agent.label for agent in card.agents]
+    looks: Plain = {"ha": "center", "va": "center", "fontsize": min(10.0, 80.0 / len(labels))}
+    table = [[card.improvement[a][b].value if a != b else np.nan for b in labels] for a in labels]
+    axes.imshow(table, vmin=0.0, vmax=1.0, cmap="RdBu", aspect="auto")
+    for (i, j), value in np.ndenumerate(table):
+        if i != j:
+            colour = "white" if abs(value - 0.5) > 0.35 else INK
+            axes.text(j, i, f"{value:.2f}", color=colour, **looks)
+    axes.set_xticks(range(len(labels)), map(legible, labels), rotation=60, ha="right")
+    axes.set_yticks(range(len(labels)), map(legible, labels))
+    axes.grid(visible=False)
+    axes.set_title("probability that the row beats the column")
 
 
 def _radar(axes: Any, card: Card, styles: Styles) -> None:

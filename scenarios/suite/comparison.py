@@ -1,14 +1,20 @@
 """The comparison of agents over the scenarios of results files, each point of a grid a problem.
 
-It has the scores of a card (`suite.card`), and for every pair of agents a test over paired trials.
+It has the scores of a card (`suite.card`), and for every pair of agents a test over paired trials
+and the probability that one has less regret than the other on a random problem.
+
+Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical
+Precipice"; the probability of improvement is their eq. in Section 4.3.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy import stats
 
 import gpbandits_env
 from gpbandits_env.arrays import Array, IntArray, Plain, Settings, listed
@@ -19,12 +25,19 @@ from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.evidence import by_unit, rounds_kept
-from gpbandits_env.scenarios.results.statistics import RANDOM, RESAMPLES, Scale
+from gpbandits_env.scenarios.results.statistics import (
+    RANDOM,
+    RESAMPLES,
+    Interval,
+    Scale,
+    interquartile_mean,
+    interval,
+)
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY
-from gpbandits_env.scenarios.suite.card import Card, card
+from gpbandits_env.scenarios.suite.card import SHARES, Card, card
 from gpbandits_env.scenarios.suite.rows import Field, Row
-from gpbandits_env.scenarios.suite.scores import by_agent, means_of
+from gpbandits_env.scenarios.suite.scores import by_agent, means_of, runtime
 
 # Before the id of a scenario: the kept values of its reference results, instead of a results file.
 REFERENCE = "reference:"
@@ -184,7 +197,7 @@ def compare(
     Score 1 is random if it was run, or else the worst agent of each problem, as where random is no
     worse than the best agent.
 
-    Cost: O(resamples x runs) per agent.
+    Cost: O(resamples x runs) per pair of agents.
 
     Args:
         field: rows from `gather`, with the same agents on each problem.
@@ -196,12 +209,17 @@ def compare(
     Raises:
         UnknownName: the baseline is not among the agents.
     """
-    by, means = by_agent(field), means_of(field)
+    by, means, rng = by_agent(field), means_of(field), np.random.default_rng(seed)
     if baseline:
         one_of(baseline, by, "agent in these files")
     one = RANDOM if RANDOM in by else ""
     scales = {id: _scale(of) for id, of in means.items()}
     made = card(field, baseline or "", scales=scales, resamples=resamples, seed=seed)
+    improvement: dict[str, dict[str, Interval]] = {label: {} for label in by}
+    for a, b in combinations(by, 2):
+        both = [rows[id].regret[:, -1] for id in means for rows in (by[a], by[b])]
+        found = improvement[a][b] = interval(_improvement, both, rng, resamples)
+        improvement[b][a] = Interval(1 - found.value, 1 - found.high, 1 - found.low)
     notes = []
     if any(row.trials == 1 for row in field.values()):
         notes.append("one trial has no spread: its uncertainty is missing from the intervals")
@@ -217,11 +235,36 @@ def compare(
         version=gpbandits_env.__version__,
         notes=tuple(notes),
         one=one,
-        compared=True,
+        improvement=improvement,
+        runtimes={label: runtime(by[label], scales, made.rounds) for label in made.profiles},
+        anytime={label: _anytime(rows, scales) for label, rows in by.items()},
     )
+
+
+def _anytime(rows: Mapping[str, Row], scales: Mapping[str, Scale]) -> Array:
+    """The interquartile mean of an agent's scores after each share of the horizon."""
+    found = []
+    for id, row in rows.items():
+        at = np.searchsorted(row.rounds, SHARES * row.rounds[-1] + 1e-9, side="right") - 1
+        # (shares, trials), as many samples as there are shares.
+        found.append(scales[id].scores(row.regret[:, np.maximum(at, 0)].T))
+    return interquartile_mean(found)
 
 
 def _scale(means: Mapping[str, float]) -> Scale:
     """The scale of a problem; score 1 is the worst agent if random is no worse than the best."""
     found = Scale.of(means)
     return found if found.usable else Scale.of(means, "")
+
+
+def _improvement(runs: Sequence[Array]) -> Array:
+    """P(a < b), the mean over problems of the Mann-Whitney statistic: a's, b's, a's, b's, ...
+
+    It is the share of pairs with a < b, ties counting half: (S, n) and (S, k) -> (S,).
+    """
+    shares = []
+    for a, b in zip(runs[::2], runs[1::2], strict=True):
+        k, n = b.shape[1], a.shape[1]
+        ranks = stats.rankdata(np.concatenate([b, a], axis=1), axis=1)
+        shares.append((ranks[:, :k].sum(axis=1) - k * (k + 1) / 2) / (n * k))
+    return np.asarray(np.mean(shares, axis=0))

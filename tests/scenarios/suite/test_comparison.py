@@ -19,7 +19,7 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.run import run_study
 from gpbandits_env.scenarios.suite import comparison
 from gpbandits_env.scenarios.suite.archive import archived
-from gpbandits_env.scenarios.suite.card import card
+from gpbandits_env.scenarios.suite.card import SHARES, card
 from gpbandits_env.scenarios.suite.comparison import gather
 from gpbandits_env.scenarios.suite.rows import Row
 
@@ -62,6 +62,38 @@ def test_scores_of_a_worked_example():
     assert found.agents[0].label == "a"
 
 
+def test_probability_of_improvement_is_that_of_all_pairs():
+    found = compare(REGRETS, resamples=50)
+    wins = []
+    for runs in REGRETS.values():
+        below = [(x < y) + 0.5 * (x == y) for x in runs["a"] for y in runs["b"]]
+        wins.append(np.mean(below))
+    assert found.improvement["a"]["b"].value == pytest.approx(np.mean(wins))
+    assert found.improvement["b"]["a"].value == pytest.approx(1.0 - np.mean(wins))
+
+
+def test_agents_of_different_numbers_of_trials():
+    runs = {"a": np.array([1.0, 4.0, 4.0]), "b": np.array([2.0, 4.0, 5.0, 6.0, 0.0])}
+    below = [(x < y) + 0.5 * (x == y) for x in runs["a"] for y in runs["b"]]
+    found = compare({"w": runs}, resamples=10).improvement
+    assert found["a"]["b"].value == pytest.approx(np.mean(below))
+    assert found["b"]["a"].value == pytest.approx(1.0 - np.mean(below))
+
+
+def test_intervals_of_improvement_are_those_of_both_agents_trials():
+    """Against one regret the share of others below it is binomial when they are drawn anew."""
+    k, below = 40, 12
+    runs = {"one": np.array([1.0]), "many": np.repeat([0.0, 2.0], [below, k - below])}
+    found = compare({"w": runs}, resamples=20_000).improvement
+    share = stats.binom(k, below / k).ppf([0.025, 0.975]) / k
+    assert (found["many"]["one"].low, found["many"]["one"].high) == pytest.approx(share)
+    other = found["one"]["many"]
+    assert (other.low, other.high) == pytest.approx(1.0 - share[::-1])
+    # Of two trials all four draws are as likely, the last twice too.
+    two = compare({"w": {"a": np.array([0.0, 2.0]), "b": np.array([1.0])}}, resamples=500)
+    assert (two.improvement["a"]["b"].low, two.improvement["a"]["b"].high) == (0.0, 1.0)
+
+
 def test_the_middle_half_of_the_scores_counts():
     """Eight runs, two of them failures: a quarter is left out at either end, drawn anew or not."""
     x = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, -100.0, -200.0])
@@ -76,7 +108,7 @@ def test_the_middle_half_of_the_scores_counts():
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.02 * (high - low))
 
 
-def test_the_runtime_profile_before_the_last_round():
+def test_views_before_the_last_round():
     rounds = np.array([1, 3, 6, 12])
     falling = np.array([[8.0, 4.0, 2.0, 1.0], [8.0, 4.0, 4.0, 3.0]])
     level = np.full((2, 4), 8.0)
@@ -84,7 +116,11 @@ def test_the_runtime_profile_before_the_last_round():
         (k, "w"): Row(k, "w", rounds, v, np.nan, "") for k, v in (("a", falling), ("b", level))
     }
     found = comparison.compare(field, resamples=2)
-    # Targets go from 8, the mean of b after the last round, to 2, that of a.
+    # Scores go from 2, the mean of a after the last round, to 8, that of b.
+    at = dict(zip(SHARES, found.anytime["a"], strict=True))
+    for share, regret in ((1 / 12, 8.0), (3 / 12, 4.0), (5 / 12, 4.0), (0.5, 3.0), (1.0, 2.0)):
+        assert at[share] == pytest.approx((regret - 2.0) / 6.0)
+    assert set(found.anytime["b"]) == {1.0}
     goals = 8.0 * (2.0 / 8.0) ** (np.arange(1, 21) / 20)
     for index, now in enumerate(found.rounds):
         seen = [curve[sum(rounds <= now) - 1 :].max() for curve in falling]
@@ -144,7 +180,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
 def test_the_same_seed_gives_the_same_intervals():
     once, again, other = (compare(REGRETS, resamples=50, seed=k).to_dict() for k in (0, 0, 1))
     assert once == again
-    for name in ("agents", "profiles"):
+    for name in ("agents", "improvement", "profiles"):
         assert once[name] != other[name]
 
 
@@ -239,7 +275,7 @@ def test_the_command(files, tmp_path):
     names = [str(f) for f in files]
     run = CliRunner().invoke(main, ["compare", *names, "--out", str(tmp_path / "all")])
     assert run.exit_code == 0, run.output
-    assert "lower regret by paired trials" in run.output
+    assert "probability that the agent of the row beats the agent of the column" in run.output
     assert (tmp_path / "all.png").stat().st_size > 10_000
     run = CliRunner().invoke(main, ["compare", *names, "--json", "--baseline", "random"])
     plain = json.loads(run.output)
@@ -247,7 +283,8 @@ def test_the_command(files, tmp_path):
     share, low, high = np.array(plain["profiles"]["gp-ucb"])
     assert len(plain["profile_scores"]) == len(share)
     assert (low <= high).all()
-    assert plain["runtimes"].keys() == {"gp-ucb", "random"}
+    assert plain["anytime"].keys() == plain["runtimes"].keys() == {"gp-ucb", "random"}
+    assert len(plain["anytime"]["gp-ucb"]) == len(plain["shares"])
 
 
 def test_an_unknown_baseline_ends_with_code_2(files):
