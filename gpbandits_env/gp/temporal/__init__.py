@@ -6,6 +6,7 @@ from gpbandits_env.gp.temporal.kinds import Matern52Time as Matern52Time
 from gpbandits_env.gp.temporal.kinds import PeriodicTime as PeriodicTime
 from gpbandits_env.gp.temporal.kinds import QuasiPeriodicTime as QuasiPeriodicTime
 from gpbandits_env.gp.temporal.kinds import StaticTime as StaticTime
+from gpbandits_env.gp.temporal.kinds import TemporalProduct as TemporalProduct
 from gpbandits_env.gp.temporal.kinds import TemporalSum as TemporalSum
 from gpbandits_env.gp.temporal.kinds import TermsInTime as TermsInTime
 from gpbandits_env.gp.temporal.kinds import WienerTime as WienerTime

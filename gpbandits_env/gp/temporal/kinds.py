@@ -1,7 +1,7 @@
-"""The temporal kernels: static, Markov, Matern, Wiener, periodic, and their sums."""
+"""The temporal kernels: static, Markov, Matern, Wiener, periodic, and their sums and products."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from gpbandits_env.gp.temporal.temporal_kernel import (
 
 ONE = np.ones((1, 1))
 MOST_HARMONICS = 64
+# A product of several seasons has the product of their numbers of states.
 MOST_STATES = 256
 
 
@@ -257,14 +258,17 @@ class QuasiPeriodicTime(PeriodicTime):
 
 
 @dataclass(frozen=True)
-class _Joined(TemporalKernel):
-    """Independent functions, whose states are joined."""
-
+class _Terms(TemporalKernel):
     kernels: tuple[TemporalKernel, ...]
 
     @property
     def stationary(self) -> bool:
         return all(kernel.stationary for kernel in self.kernels)
+
+
+@dataclass(frozen=True)
+class _Joined(_Terms):
+    """Independent functions, whose states are joined."""
 
     def transition(self, dt: float) -> Array:
         return block_diag(*(kernel.transition(dt) for kernel in self.kernels))
@@ -346,9 +350,43 @@ class TemporalSum(_Joined):
         return np.concatenate([np.sqrt(weight) * kernel.row(t) for weight, kernel in terms])
 
 
+@TEMPORAL.register("product")
+@dataclass(frozen=True)
+class TemporalProduct(_Terms):
+    """T = T_1 T_2 ...; the numbers of states multiply.
+
+    Args:
+        kernels: the temporal kernels of the factors.
+    Raises:
+        InvalidInput: there are no factors, or more than 256 states.
+    """
+
+    def __post_init__(self) -> None:
+        kernels = all_of(TemporalKernel, self.kernels, "kernels", "temporal kernels")
+        object.__setattr__(self, "kernels", kernels)
+        states = [kernel.states for kernel in kernels]
+        _check_states(int(np.prod(states, dtype=float)))
+
+    def __call__(self, t: Array, s: Array) -> Array:
+        return reduce(np.multiply, [kernel(t, s) for kernel in self.kernels])
+
+    def transition(self, dt: float) -> Array:
+        return reduce(_crossed, [kernel.transition(dt) for kernel in self.kernels])
+
+    def covariance(self, t: float) -> Array:
+        return reduce(_crossed, [kernel.covariance(t) for kernel in self.kernels])
+
+    def row(self, t: float) -> Array:
+        return reduce(_crossed, [kernel.row(t) for kernel in self.kernels])
+
+
+def _crossed(a: Array, b: Array) -> Array:
+    return np.asarray(np.kron(a, b), dtype=np.float64)
+
+
 def _check_states(states: int) -> None:
     if states > MOST_STATES:
         raise InvalidInput(
             f"a temporal kernel may have at most {MOST_STATES} states, got {states}: use fewer "
-            "harmonics or fewer kernels"
+            "harmonics or fewer factors"
         )

@@ -26,6 +26,7 @@ from gpbandits_env.gp.temporal import (
     Matern52Time,
     PeriodicTime,
     QuasiPeriodicTime,
+    TemporalProduct,
     TemporalSum,
     TermsInTime,
     WienerTime,
@@ -37,7 +38,7 @@ TEMPORAL = [
     MarkovTime(0.1),
     Matern52Time(4.0),
     TemporalSum((SEASON, MarkovTime(0.2)), (0.8, 0.4)),
-    TemporalSum((WienerTime(0.1), SEASON)),
+    TemporalProduct((WienerTime(0.1), SEASON)),
 ]
 RNG = np.random.default_rng(0)
 READINGS = RNG.standard_normal((30, 4))

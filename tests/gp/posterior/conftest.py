@@ -21,6 +21,7 @@ from gpbandits_env.gp.temporal import (
     PeriodicTime,
     QuasiPeriodicTime,
     StaticTime,
+    TemporalProduct,
     TemporalSum,
     TermsInTime,
     WienerTime,
@@ -51,7 +52,10 @@ TEMPORAL = {
     "periodic": SEASON,
     "quasi-periodic": QuasiPeriodicTime(5.3, 0.7, harmonics=2, epsilon=0.03),
     "sum": TemporalSum((SEASON, MarkovTime(0.2)), (0.8, 0.4)),
-    "mixed": TemporalSum((TemporalSum((WienerTime(0.05), SEASON)), Matern52Time(4.0)), (0.5, 1)),
+    "product": TemporalProduct((Matern32Time(15.0), SEASON)),
+    "mixed": TemporalSum(
+        (TemporalProduct((WienerTime(0.05), SEASON)), Matern52Time(4.0)), (0.5, 1)
+    ),
     # One kernel in time for each term in space, of which the second is a constant.
     "common shift": TermsInTime((Matern32Time(25.0), MarkovTime(0.3))),
     "walking shift": TermsInTime((SEASON, WienerTime(0.1))),

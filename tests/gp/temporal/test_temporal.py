@@ -33,15 +33,15 @@ KERNELS = {
     "periodic": SEASON,
     "quasi-periodic": {"type": "quasi-periodic", "period": 5.0, "harmonics": 2, "epsilon": 0.02},
     "sum": {"type": "sum", "kernels": [SEASON, MARKOV], "weights": [0.6, 0.7]},
-    "walk and season": {
-        "type": "sum",
-        "kernels": [{"type": "wiener", "rate": 0.05}, SEASON],
-        "weights": [1.0, 0.5],
+    "product": {
+        "type": "product",
+        "kernels": [{"type": "matern32", "lengthscale": 20.0}, SEASON],
     },
+    "walking season": {"type": "product", "kernels": [{"type": "wiener", "rate": 0.05}, SEASON]},
     "nested": {
         "type": "sum",
         "kernels": [
-            {"type": "sum", "kernels": [SEASON, {"type": "matern52", "lengthscale": 30.0}]},
+            {"type": "product", "kernels": [SEASON, {"type": "matern52", "lengthscale": 30.0}]},
             {"type": "static"},
         ],
         "weights": [1.5, 0.5],
@@ -56,7 +56,7 @@ FORMULAS = {
     ),
     "wiener": lambda t, s: 1 + 0.02 * min(t, s),
     "sum": lambda t, s: 0.6 * season(t, s) + 0.7 * 0.97 ** (0.5 * abs(t - s)),
-    "walk and season": lambda t, s: 1 + 0.05 * min(t, s) + 0.5 * season(t, s),
+    "walking season": lambda t, s: (1 + 0.05 * min(t, s)) * season(t, s),
 }
 
 
@@ -181,8 +181,8 @@ def test_every_kind_is_tested():
         ({"type": "wiener", "rate": 0.0}, "rate"),
         ({"type": "sum", "kernels": []}, "one or more"),
         ({"type": "sum", "kernels": [MARKOV], "weights": [0.5, 0.5]}, "one weight per kernel"),
-        ({"type": "sum", "kernels": [3]}, "temporal kernels"),
-        ({"type": "sum", "kernels": [SEASON] * 37}, "at most 256 states"),
+        ({"type": "product", "kernels": [3]}, "temporal kernels"),
+        ({"type": "product", "kernels": [SEASON] * 3}, "at most 256 states"),
     ],
 )
 def test_errors(spec, words):
