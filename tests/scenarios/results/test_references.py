@@ -160,8 +160,11 @@ def test_a_trial_has_the_values_that_are_kept(scenario):
         make_env(scenario.env, scenario.env_kwargs, scenario.horizon)
     except MissingData as missing:
         pytest.skip(str(missing))
-    result = CliRunner().invoke(main, ["reference", scenario.id, "--check", "--trials", "1"])
-    assert "the values of 1 trial are those of the reference" in result.output, result.output
+    says = CliRunner().invoke(main, ["reference", scenario.id, "--check", "--trials", "1"]).output
+    same = "the values of 1 trial are those of the reference" in says
+    # On another kind of processor, rounding may change the course of a trial.
+    elsewhere = "the reference has BLAS" in says and "all means are within 4 standard" in says
+    assert same or elsewhere, says
 
 
 def test_cumulative_regret_is_that_of_all_actions_of_a_batch(run, tiny, tmp_path):

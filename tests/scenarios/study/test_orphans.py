@@ -82,7 +82,7 @@ def test_a_worker_that_hands_over_a_large_result_is_no_orphan(driver, held, tmp_
     assert until(lambda: standing_still(process), 60)
     process.kill()
     assert process.wait(10) == -signal.SIGKILL
-    assert until(lambda: not alive(process), 2.0), alive(process)
+    assert until(lambda: not alive(process), 20.0), alive(process)
     assert (tmp_path / "stderr").read_text() == ""  # no word of semaphores
 
 
@@ -107,5 +107,5 @@ def test_nobody_outlives_a_driver_that_is_killed(name, driver, held, tmp_path):
     assert len(alive(process)) >= 4  # two workers and a tracker
     process.send_signal(getattr(signal, name))
     assert process.wait(10) == -getattr(signal, name)
-    assert until(lambda: not alive(process), 2.0), alive(process)
+    assert until(lambda: not alive(process), 20.0), alive(process)
     assert (tmp_path / "stderr").read_text() == ""  # no word of semaphores
