@@ -124,10 +124,10 @@ class GPAgent(Agent):
 
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""
-        now, (before, failed) = self.conditioned, self.beside
+        now, (pending, failed) = self.conditioned, self.beside
         m, t, best = self.problem.batch_size, self.round + 1, now.best_received
-        waiting = (self._pending_points() if self.pending else before), before, failed
-        return Round(now.posterior, self.search, self.rule, self.rng, m, t, best, *waiting)
+        pending = self._pending_points() if self.pending else pending
+        return Round(now.posterior, self.search, self.rule, self.rng, m, t, best, pending, failed)
 
     def acquisition(self) -> Acquisition:
         """The acquisition of the next round; a sampled incumbent is drawn for it."""

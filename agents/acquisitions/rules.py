@@ -52,7 +52,6 @@ class Round:
         best_reward: the largest reward in the posterior's data; -inf without data.
         pending: the actions of earlier rounds whose rewards have not arrived, which the posterior
             has as hallucinated points.
-        before: those of a campaign, which asks for the actions of a batch one by one.
         failed: points whose evaluation failed, which it has as hallucinated points too.
     """
 
@@ -64,7 +63,6 @@ class Round:
     t: int
     best_reward: float
     pending: Points | tuple[()] = ()
-    before: Points | tuple[()] = ()
     failed: Points | tuple[()] = ()
 
     def acquisition(self) -> Acquisition:

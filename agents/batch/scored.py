@@ -40,8 +40,8 @@ class KrigingBeliever(BatchRule):
     """Each action is chosen as if those before it had given their posterior means as rewards.
 
     Conditioning on a reward equal to the mean does not change the mean. The variance decreases, and
-    the incumbent becomes at least that reward. In a campaign, whose pending evaluations are those
-    before, this holds without a context.
+    the incumbent becomes at least that reward. Pending actions of earlier rounds are those before
+    too, except under a context.
 
     Source: Ginsbourger, Le Riche & Carraro (2008), the kriging believer.
     """
@@ -57,8 +57,8 @@ class KrigingBeliever(BatchRule):
         rule, posterior = now.rule, now.posterior
         assert isinstance(rule, Improvement)
         level = rule.level(now)
-        if len(now.before) and level > -np.inf and now.search.incumbents(posterior) is None:
-            points, feasibility = np.asarray(now.before), now.search.feasibility
+        if len(now.pending) and level > -np.inf and now.search.incumbents(posterior) is None:
+            points, feasibility = np.asarray(now.pending), now.search.feasibility
             if feasibility is not None:
                 points = points[feasibility.likely(points)]
             level = float(posterior.mean_at(points).max(initial=level))

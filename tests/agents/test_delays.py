@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
@@ -52,6 +53,28 @@ def test_gp_ucb_conditions_the_variance_on_pending_actions(posterior):
             agent.tell_late(played[t - 5 : t - 4], rewards[t - 5 : t - 4], [t - 4])
         assert len(agent.pending) == min(t + 1, 5)
     assert len(set(played[:6])) == 6
+
+
+def test_qei_believes_in_the_means_of_pending_actions():
+    """Every choice under a delay of 5: EI over the largest mean of observed and pending arms."""
+    agent = make("qei")
+    rng, played, rewards, higher = np.random.default_rng(1), [], [], 0
+    for t in range(30):
+        arm, known = int(agent.ask()[0]), max(0, t - 5)
+        if known:
+            told = ARMS.coordinates, KERNEL, played[:known], rewards[:known], played[known:]
+            mean, var = dense(*told)
+            sd, level = np.sqrt(np.maximum(var, 1e-300)), mean[played].max()
+            higher += level > mean[played[:known]].max() + 1e-6
+            z = (mean - level) / sd
+            gain = sd * (z * norm.cdf(z) + norm.pdf(z))
+            assert gain[arm] == pytest.approx(gain.max(), rel=1e-6)
+        played.append(arm)
+        rewards.append(F[arm] + 0.2 * rng.standard_normal())
+        agent.expect([arm])
+        if t >= 5:
+            agent.tell_late(played[t - 5 : t - 4], rewards[t - 5 : t - 4], [t - 4])
+    assert higher >= 3
 
 
 @pytest.mark.parametrize(
