@@ -154,6 +154,7 @@ def test_the_papers_scenarios_have_references_of_their_size():
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.filterwarnings("ignore:the kernel .* is too rough for an exact filter")
 @pytest.mark.parametrize("scenario", KEPT, ids=lambda s: s.id)
 def test_a_trial_has_the_values_that_are_kept(scenario):
     try:
@@ -162,9 +163,10 @@ def test_a_trial_has_the_values_that_are_kept(scenario):
         pytest.skip(str(missing))
     says = CliRunner().invoke(main, ["reference", scenario.id, "--check", "--trials", "1"]).output
     same = "the values of 1 trial are those of the reference" in says
-    # On another kind of processor, rounding may change the course of a trial.
-    elsewhere = "the reference has BLAS" in says and "all means are within 4 standard" in says
-    assert same or elsewhere, says
+    # On another kind of processor, rounding may change the course of a trial: at most a tenth of
+    # its values then lie beyond 4 standard errors, because the values of trials are skewed.
+    moved, beyond = says.count("1 of 1 trials"), says.count("differs: ")
+    assert same or ("the reference has BLAS" in says and beyond <= 0.1 * moved), says
 
 
 def test_cumulative_regret_is_that_of_all_actions_of_a_batch(run, tiny, tmp_path):
