@@ -124,10 +124,9 @@ class GPAgent(Agent):
 
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""
-        now, (pending, failed) = self.conditioned, self.beside
+        now, late = self.conditioned, (self._pending_points(), ()) if self.pending else self.beside
         m, t, best = self.problem.batch_size, self.round + 1, now.best_received
-        pending = self._pending_points() if self.pending else pending
-        return Round(now.posterior, self.search, self.rule, self.rng, m, t, best, pending, failed)
+        return Round(now.posterior, self.search, self.rule, self.rng, m, t, best, *late)
 
     def acquisition(self) -> Acquisition:
         """The acquisition of the next round; a sampled incumbent is drawn for it."""
@@ -191,8 +190,7 @@ class GPAgent(Agent):
     @property
     def takes_noise(self) -> bool:
         """Whether rewards may have noise of variances of their own: not if data are dropped."""
-        kept = not self.forgets and not self.compression.epsilon
-        return kept and bool(self.posterior.takes_noise)
+        return not self.forgets and not self.compression.epsilon and self.posterior.takes_noise
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
         placed = self.action_map.coordinates(self._placed(self.problem.domain.check(actions), None))
