@@ -35,6 +35,16 @@ def dense(points, kernel, observed, rewards, pending, decay=None):
     return mean, 1.0 - reduction
 
 
+def five_rounds_late(agent, arm, played, rewards, rng):
+    """Play an arm, and tell the reward of five rounds before."""
+    t = len(played)
+    played.append(arm)
+    rewards.append(F[arm] + 0.2 * rng.standard_normal())
+    agent.expect([arm])
+    if t >= 5:
+        agent.tell_late(played[t - 5 : t - 4], rewards[t - 5 : t - 4], [t - 4])
+
+
 @pytest.mark.parametrize("posterior", ["rows", "coefficients"])
 def test_gp_ucb_conditions_the_variance_on_pending_actions(posterior):
     """Every choice under a delay of 5, derived anew: GP-BUCB's rule for pending actions."""
@@ -46,11 +56,7 @@ def test_gp_ucb_conditions_the_variance_on_pending_actions(posterior):
         score = mean + 2.0 * np.sqrt(var)
         arm = int(agent.ask()[0])
         assert score[arm] == pytest.approx(score.max(), abs=1e-7)
-        played.append(arm)
-        rewards.append(F[arm] + 0.2 * rng.standard_normal())
-        agent.expect([arm])
-        if t >= 5:
-            agent.tell_late(played[t - 5 : t - 4], rewards[t - 5 : t - 4], [t - 4])
+        five_rounds_late(agent, arm, played, rewards, rng)
         assert len(agent.pending) == min(t + 1, 5)
     assert len(set(played[:6])) == 6
 
@@ -69,11 +75,7 @@ def test_qei_believes_in_the_means_of_pending_actions():
             z = (mean - level) / sd
             gain = sd * (z * norm.cdf(z) + norm.pdf(z))
             assert gain[arm] == pytest.approx(gain.max(), rel=1e-6)
-        played.append(arm)
-        rewards.append(F[arm] + 0.2 * rng.standard_normal())
-        agent.expect([arm])
-        if t >= 5:
-            agent.tell_late(played[t - 5 : t - 4], rewards[t - 5 : t - 4], [t - 4])
+        five_rounds_late(agent, arm, played, rewards, rng)
     assert higher >= 3
 
 
