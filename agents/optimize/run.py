@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -49,6 +49,25 @@ def _guarded(fun: Callable[[Any], object], x: object) -> object:
 def _in_turn(fun: Callable[[Any], object], points: Iterable[object]) -> Iterable[object]:
     """As `map`, which ends silently if the function raises StopIteration; this raises an error."""
     return (fun(point) for point in points)
+
+
+def _one_each(values: Iterable[object], count: int) -> Iterator[object]:
+    """The values of a map as they arrive; an error at once if a list has not one per point."""
+    must = f"parallel must return one value for each of {counted(count, 'point')}, in their order"
+    if not isinstance(values, Iterator):
+        try:
+            values = list(values)
+        except TypeError:
+            raise InvalidInput(f"{must}, got {shown(values)}") from None
+        if len(values) != count:
+            raise InvalidInput(f"{must}, got {counted(len(values), 'value')}")
+    arrived = 0
+    for arrived, value in enumerate(values, 1):
+        if arrived > count:
+            raise InvalidInput(f"{must}, got more values")
+        yield value
+    if arrived < count:
+        raise InvalidInput(f"{must}, got {counted(arrived, 'value')}")
 
 
 @dataclass
@@ -141,7 +160,7 @@ class Run:
         while self._goes_on(self.made):
             points = self._next(min(self.batch, self.n_calls - self.made))
             values = call(self._call, [self.campaign.space.shaped(p.params) for p in points])
-            for point, value in zip(points, values, strict=True):  # `parallel` gives one for each
+            for point, value in zip(points, _one_each(values, len(points)), strict=True):
                 self._close(point.id, value)
             self._report()
 

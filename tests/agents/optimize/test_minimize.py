@@ -110,10 +110,20 @@ def test_bad_arguments_are_refused_before_anything_is_called(search, wrong):
         search(**{"fun": never, "bounds": BRANIN, "n_calls": 3, **wrong})
 
 
-@pytest.mark.parametrize("values", [[], [1.0, 2.0], 5, None])
-def test_a_parallel_that_gives_other_than_one_value_a_point_is_refused(values):
-    with pytest.raises((ValueError, TypeError)):
-        agents.minimize(branin, BRANIN, n_calls=3, parallel=lambda f, xs: values)
+@pytest.mark.parametrize("on_error", ["raise", "fail"])
+@pytest.mark.parametrize("values", [[], [1.0], np.ones(3), 5, None, np.array(0.5)])
+def test_a_parallel_that_gives_other_than_one_value_a_point_is_refused(values, on_error):
+    given = {"batch": 2, "parallel": lambda f, xs: values, "on_error": on_error}
+    with pytest.raises(InvalidInput, match="one value for each of 2 points") as caught:
+        agents.minimize(branin, BRANIN, n_calls=4, **given)
+    assert [r.status for r in caught.value.result.campaign.records] == ["pending", "pending"]
+
+
+@pytest.mark.parametrize(("lazy", "got"), [([1.0], "got 1 value"), ([1.0, 2.0, 3.0], "got more")])
+def test_a_lazy_parallel_of_other_than_one_value_a_point_is_refused(lazy, got):
+    with pytest.raises(InvalidInput, match=got) as caught:
+        agents.minimize(branin, BRANIN, n_calls=4, batch=2, parallel=lambda f, xs: iter(lazy))
+    assert caught.value.result.nfev == min(len(lazy), 2)  # values count as they arrive
 
 
 @pytest.mark.parametrize("value", [None, [1.0], np.float64("-inf"), "1", np.ones(2), 1e200])
