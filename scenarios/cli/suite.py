@@ -187,6 +187,8 @@ def check(
             raise StoreError(f"{rows}: no such file; 'gpbandits suite run' writes one")
         wanted = list(load(rows).values())
         known = {r.agent: AgentEntry(r.agent, agent, parse_settings(settings)) for r in wanted}
+    elif settings:
+        raise InvalidInput("--set needs --rows: agents of the archive have settings of their own")
     elif agent is not None:
         one_of(agent, known, "agent of the archive", suites.HINT)
     if not wanted:

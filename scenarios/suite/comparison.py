@@ -210,7 +210,7 @@ def compare(
         UnknownName: the baseline is not among the agents.
     """
     by, means, rng = by_agent(field), means_of(field), np.random.default_rng(seed)
-    if baseline:
+    if baseline is not None:
         one_of(baseline, by, "agent in these files")
     one = RANDOM if RANDOM in by else ""
     scales = {id: _scale(of) for id, of in means.items()}

@@ -287,10 +287,11 @@ def test_the_command(files, tmp_path):
     assert len(plain["anytime"]["gp-ucb"]) == len(plain["shares"])
 
 
-def test_an_unknown_baseline_ends_with_code_2(files):
-    run = CliRunner().invoke(main, ["compare", str(files[0]), "--baseline", "nobody"])
+@pytest.mark.parametrize("name", ["nobody", ""])
+def test_an_unknown_baseline_ends_with_code_2(files, name):
+    run = CliRunner().invoke(main, ["compare", str(files[0]), "--baseline", name])
     assert run.exit_code == 2
-    assert "nobody" in run.output
+    assert f"no agent in these files named {name!r}" in run.output
 
 
 def test_agents_are_tested_trial_by_trial():

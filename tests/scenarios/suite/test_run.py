@@ -319,6 +319,7 @@ def test_the_commands(module, tmp_path):
     for file, said in (("gone.npz", "no such file"), ("suite_agents.py", "not a file of a suite")):
         assert said in invoke(*given[:2], file, *given[3:]).output
     assert "did you mean 'random'" in invoke("check", "--agent", "radnom").output
+    assert "--set needs --rows" in invoke("check", "--set", "beta=2").output
     failed = invoke("run", "core-v1", "--agent", "suite_agents:Raises", *more[:-1], "failed")
     assert failed.exit_code == 1
     assert "2 trials of core-v1/se failed, the first of which is agent 'Raises', " in failed.output
