@@ -11,7 +11,7 @@ stale observations is removed.
 """
 
 import math
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,19 +25,19 @@ from gpbandits_env.agents.data.keep import Masked
 from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
-from gpbandits_env.arrays import Array, IntArray, Settings, State, frozen, leading, positive
+from gpbandits_env.agents.search.candidates import sobol_points
+from gpbandits_env.arrays import Array, IntArray, Settings, State, leading, positive
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import EPS, inverse
-from gpbandits_env.gp.samplers import sobol
 from gpbandits_env.gp.temporal import Matern32Time, TemporalKernel
 from gpbandits_env.gp.threads import OneThread
 from gpbandits_env.problem import Problem
 
 # At least so many observations are kept.
 FEWEST = 2
-# An integral over a box is a mean over 2^POWER points.
-POWER = 9
+# An integral over a box is a mean over so many points.
+PLACES = 512
 # The largest error of what is updated as observations come and go, relative to its size, and to the
 # sizes of the terms of which it is the sum. Staleness is rounded to 1e-7.
 ACCURACY, ROUNDING = 1e-8, 8.0 * EPS
@@ -45,38 +45,8 @@ ACCURACY, ROUNDING = 1e-8, 8.0 * EPS
 ROOM = 32
 
 
-def staleness(gram: Array, rewards: Array, overlap: Array) -> Array:
-    r"""The relative change of the posterior for all times to come without each observation, (n,).
-
-    .. math:: r_i^2 = \frac{(A C A)_{ii} (a_i^2 / A_{ii}^2 + 1 / A_{ii})}
-        {a^T C a + \sum_{jl} A_{jl} C_{jl}}, \quad A = \Delta^{-1}, \quad a = A y
-
-    It is the 2-Wasserstein distance between the two posteriors, integrated over space and over the
-    future, relative to that between the posterior and the prior.
-
-    Args:
-        gram: Delta, (n, n), the covariance of the rewards with their noise.
-        rewards: y, (n,), less the prior mean.
-        overlap: C, (n, n), the integrals of the products of the covariances with two observations.
-    Cost: O(n^3).
-    Source: Bardou et al. (2024), Section 4, with the inverse without an observation as an update of
-        rank 1.
-    """
-    precision = inverse(gram)
-    weights, own = precision @ rewards, precision.diagonal()
-    total = weights @ overlap @ weights + np.vdot(precision, overlap)
-    each = np.einsum("ij,ij->i", precision @ overlap, precision)
-    return np.asarray(np.sqrt(each * ((weights / own) ** 2 + 1.0 / own) / total))
-
-
-def future(kernel: Matern32Time, times: Array, now: float) -> Array:
-    """The integrals of T(u, t_j) T(u, t_l) over u from now on, (n, n)."""
-    features = in_future(kernel, times, now)
-    return features @ features.T
-
-
 def in_future(kernel: Matern32Time, times: Array, now: float) -> Array:
-    """Features (n, 2) of which the products of pairs are the integrals of `future`."""
+    """Features (n, 2): products of two are the integrals of T(u, t_j) T(u, t_l) over u from now."""
     # With p and q the scaled ages, e^(-p - q) ((1 + p)(1 + q) / 2 + (2 + p + q) / 4 + 1 / 4), which
     # is e^(-p - q) ((3 / 2 + p)(3 / 2 + q) + 1 / 4) / 2.
     rate = math.sqrt(3.0) / kernel.lengthscale
@@ -90,12 +60,7 @@ def places(domain: Domain) -> Array:
     """The points (k, d) whose mean stands for an integral over the domain."""
     if not isinstance(domain, Box):
         return domain.span
-    return domain.low + _sobol(domain.dim) * (domain.high - domain.low)
-
-
-@lru_cache(maxsize=8)
-def _sobol(dim: int) -> Array:
-    return frozen(sobol(dim, POWER))
+    return domain.low + sobol_points(domain.dim, PLACES) * (domain.high - domain.low)
 
 
 class Relevance(Masked):
@@ -214,7 +179,19 @@ class Criterion:
         return True
 
     def staleness(self, now: float) -> Array:
-        """See there; that of each observation, (n,), at a time not before them."""
+        r"""The relative change of the posterior for all times to come without each one, (n,).
+
+        .. math:: r_i^2 = \frac{(A C A)_{ii} (a_i^2 / A_{ii}^2 + 1 / A_{ii})}
+            {a^T C a + \sum_{jl} A_{jl} C_{jl}}, \quad A = \Delta^{-1}, \quad a = A y
+
+        It is the 2-Wasserstein distance between the two posteriors, integrated over space and over
+        the future, relative to that between the posterior and the prior. Delta is the covariance of
+        the rewards with their noise, y are the rewards less the prior mean, and C are the integrals
+        of the products of the covariances with two observations. The time is not before these.
+
+        Source: Bardou et al. (2024), Section 4, with the inverse without an observation as an
+            update of rank 1.
+        """
         _, overlap, precision = self._matrices[:, : self.size, : self.size]
         later, _ = self._later(now)
         each = self._each[: self.size].reshape(-1, 4) @ (later.T @ later).ravel()

@@ -214,6 +214,5 @@ class CandidateMap(ActionMap):
 
 def sobol_arms(box: Box, count: int, rng: np.random.Generator) -> Arms:
     """``count`` Sobol points of a box, scrambled by a child of the generator."""
-    power = int(np.ceil(np.log2(count)))
-    unit = sobol(box.dim, power, child(rng))[:count]
+    unit = sobol(box.dim, count, child(rng))
     return Arms(np.minimum(box.low + (box.high - box.low) * unit, box.high))

@@ -14,14 +14,14 @@ from gpbandits_env.gp.learning.scaling import binary_unit
 from gpbandits_env.gp.samplers import sobol
 
 # The number of points of each of the two samples from which Sobol indices are estimated.
-POWER = 11  # of two: the number of Sobol points
+COUNT = 2048
 
 
 def importance(space: Space, mean: Callable[[Array], Array], total: bool) -> dict[str, float]:
     """The Sobol index of each dimension for a function of unit points; see `Campaign`.
 
     The indices are exact if the space has at most 4096 combinations. Otherwise they are estimated
-    from ``2**POWER (d + 2)`` points of a Sobol sequence, with an error of about 0.01, and of up to
+    from ``COUNT (d + 2)`` points of a Sobol sequence, with an error of about 0.01, and of up to
     0.1 where a few points hold most of the variance.
     """
     estimate = _of_combinations if space.domain.finite else _of_samples
@@ -52,7 +52,7 @@ def _group_means(f: Array, by: Array) -> Array:
 
 
 def _of_samples(space: Space, mean: Callable[[Array], Array], total: bool) -> list[float]:
-    both = sobol(2 * space.dim, POWER, np.random.default_rng(0))
+    both = sobol(2 * space.dim, COUNT, np.random.default_rng(0))
     a, b = space.cube.snap(both[:, : space.dim]), space.cube.snap(both[:, space.dim :])
     f_a, f_b = mean(a), mean(b)
     unit = binary_unit(np.concatenate([f_a, f_b]))

@@ -58,7 +58,7 @@ def spread(box: Box, count: int, rng: np.random.Generator) -> Array:
     if box.dim > MOST_SOBOL:
         unit = rng.random((count, box.dim))
     else:
-        unit = _sobol(box.dim, count) + rng.random(box.dim)
+        unit = sobol_points(box.dim, count) + rng.random(box.dim)
         unit -= unit >= 1.0
     unit *= box.high - box.low
     unit += box.low
@@ -139,9 +139,9 @@ def crossed(
 
 
 @lru_cache(maxsize=8)
-def _sobol(dim: int, count: int) -> Array:
-    power = int(np.ceil(np.log2(count)))
-    return np.asarray(frozen(sobol(dim, power)[:count]))
+def sobol_points(dim: int, count: int) -> Array:
+    """The first points of Sobol's sequence in the unit cube, read-only (count, dim)."""
+    return frozen(sobol(dim, count))
 
 
 class HeldCandidates:

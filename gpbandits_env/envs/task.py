@@ -184,7 +184,7 @@ def scale_of(task: Task, scaled: bool) -> OutputScaling:
     """
     axes, rng = task.coordinates, stream("gpbandits_env", "scale of a task")
     box = axes.cube if scaled else axes.box
-    points = box.low + (box.high - box.low) * sobol(box.dim, POWER, rng)
+    points = box.low + (box.high - box.low) * sobol(box.dim, 2**POWER, rng)
     points = axes.rounded(axes.natural(points) if scaled else points)
     values = [task.values(point[None], task.draw(rng)).item() for point in points]
     return OutputScaling.of(np.array(values))

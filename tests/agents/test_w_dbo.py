@@ -10,7 +10,7 @@ from scipy.stats import qmc
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from gpbandits_env.agents.algorithms.w_dbo import Criterion, future, staleness
+from gpbandits_env.agents.algorithms.w_dbo import Criterion, in_future
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
@@ -20,6 +20,21 @@ from gpbandits_env.problem import Problem
 X = np.array([[0.1, 0.2], [0.4, 0.9], [0.8, 0.3], [0.5, 0.5]])
 Y, TIMES = np.array([0.5, -1.0, 0.3, 0.9]), np.array([0.1, 0.4, 0.6, 0.9])
 ELL, TIME = 0.3, Matern32Time(0.4)
+
+
+def future(kernel, times, now):
+    """The integrals of T(u, t_j) T(u, t_l) over u from now on."""
+    features = in_future(kernel, times, now)
+    return features @ features.T
+
+
+def staleness(gram, rewards, overlap):
+    """The formula of `Criterion.staleness` from Delta, y and C, in dense algebra."""
+    precision = np.linalg.inv(gram)
+    weights, own = precision @ rewards, precision.diagonal()
+    total = weights @ overlap @ weights + np.vdot(precision, overlap)
+    each = np.einsum("ij,ij->i", precision @ overlap, precision)
+    return np.sqrt(each * ((weights / own) ** 2 + 1.0 / own) / total)
 
 
 def squared_exponential(r):

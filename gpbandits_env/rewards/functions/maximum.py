@@ -69,7 +69,7 @@ class BoxMaximum:
         self._spacings = [first / 3.0**level for level in range(1 + ceil(log(coarser) / log(3.0)))]
         kept = prod(counts) * sampler.rank <= KEPT
         self._features = sampler.features(_mesh(self._axes)) if kept else None
-        self._probes: Array = box.low + width * sobol(box.dim, 4)
+        self._probes: Array = box.low + width * sobol(box.dim, 16)
         known = sampler.features(self._probes)
         self._sd = float(np.linalg.norm(known, axis=1).max())
         self._near = [self._law(known, spacing) for spacing in self._spacings]
