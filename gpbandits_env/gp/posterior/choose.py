@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Plain, Settings, mapping, positive, whole
+from gpbandits_env.arrays import Plain, Settings, positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
@@ -45,9 +45,8 @@ def posterior_for(
     kernel: Kernel,
     noise_var: float,
     prior_mean: ArrayLike = 0.0,
-    kind: str = "auto",
+    kind: Settings | str = "auto",
     *,
-    dictionary: Settings | None = None,
     horizon: int | None = None,
     rng: np.random.Generator | None = None,
     temporal: TemporalKernel | None = None,
@@ -61,11 +60,10 @@ def posterior_for(
         noise_var: the variance of the noise on a reward, at least 0.
         prior_mean: a number; or on arms one per arm, (n,).
         kind: on arms "rows" (data space), "coefficients" (for kernels with small numerical rank on
-            the arms), "auto", the cheaper of the two, or "nystrom" (see `NystromPosterior`); in a
-            box "auto". The first two are exact to 1e-8 if the noise variance is at least 1e-5 of
-            the kernel's; for less, see `Posterior`. "coefficients" omits a variance of at most
-            1e-10 noise_var per arm.
-        dictionary: ``qbar`` and ``per`` of a `NystromPosterior`.
+            the arms), "auto", the cheaper of the two, or "nystrom" (see `NystromPosterior`, and
+            `posterior_kind` for its settings); in a box "auto". The first two are exact to 1e-8 if
+            the noise variance is at least 1e-5 of the kernel's; for less, see `Posterior`.
+            "coefficients" omits a variance of at most 1e-10 noise_var per arm.
         horizon: for "auto", the expected number of observations; 1000 if it is unknown.
         rng: what draws the dictionary of a `NystromPosterior`.
         temporal: if given, the covariance in time; the kind is then "auto". On arms it is a Kalman
@@ -76,17 +74,12 @@ def posterior_for(
             `DiscountedCoefficients`). Below 1, the domain is arms and the kind is "auto".
     Raises:
         UnknownName: there is no such kind.
-        InvalidInput: the domain does not support the kind, a dictionary is set for another kind, a
-            number is out of range, the kernel does not fit the points, or "coefficients" is given
-            with too large a rank or too small a noise variance.
+        InvalidInput: the domain does not support the kind, a number is out of range, the kernel
+            does not fit the points, or "coefficients" is given with too large a rank or too small a
+            noise variance.
     """
-    one_of(kind, KINDS, "posterior")
-    settings = mapping({} if dictionary is None else dictionary, "dictionary")
-    if settings and (kind != "nystrom" or settings.keys() - DICTIONARY):
-        raise InvalidInput(
-            "only the posterior 'nystrom' has a qbar and a per, and no other field, got the "
-            f"dictionary {shown(settings)} with {kind!r}"
-        )
+    settings = posterior_kind(kind)
+    kind = one_of(settings.pop("type"), KINDS, "posterior")
     ages = "a discount" if discount != 1.0 else "a temporal kernel" if temporal is not None else ""
     where = "in a box" if isinstance(domain, Box) else ages and f"with {ages}"
     if where and kind != "auto":
@@ -115,8 +108,8 @@ def posterior_for(
     return ArmPosterior(domain, kernel, noise_var, prior_mean, inside)
 
 
-def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:
-    """The setting ``posterior`` as a dict with a type.
+def posterior_kind(spec: Settings | str, drifts: Sequence[str] = ()) -> Plain:
+    """The setting ``posterior`` as a dict with a type; "nystrom" may have ``qbar`` and ``per``.
 
     Raises:
         InvalidInput: a dict has no type or an unknown field, or a setting for a drift, of which
@@ -128,6 +121,8 @@ def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:
             "posterior must be 'auto', 'rows', 'coefficients', 'nystrom' or a dict such as "
             f'{{"type": "nystrom", "qbar": 5.0}}, got {shown(spec)}'
         )
+    if kind["type"] != "nystrom" and len(kind) > 1:
+        raise InvalidInput(f"only the posterior 'nystrom' has a qbar and a per, got {shown(spec)}")
     if kind["type"] == "nystrom" and drifts:
         raise InvalidInput(
             f"a Nystrom posterior does not support {drifts[0]}: leave out {drifts[0]} (reset_every "
