@@ -22,6 +22,19 @@ SMALLEST = 1e-150
 LEAST_VARIANCE = 1e-80
 
 
+def hyper(value: float, name: str) -> float:
+    """A hyper-parameter: a number from 1e-150 (a variance: 1e-80) to 1e150, or InvalidInput."""
+    number = positive(value, name)
+    if name == "variance" and number < LEAST_VARIANCE:
+        raise InvalidInput(
+            f"a kernel's variance must be at least {LEAST_VARIANCE:g}, got {value!r}: agents take "
+            "values that vary less for known; give the rewards in a smaller unit"
+        )
+    if number < SMALLEST:
+        raise InvalidInput(f"{name} must be at least {SMALLEST:g}, got {value!r}")
+    return number
+
+
 @dataclass(frozen=True)
 class Kernel(Parametric):
     """A covariance function k(x, z): a frozen dataclass that is called on points.
@@ -45,9 +58,7 @@ class Kernel(Parametric):
     _kind = "kernel"
     on_indices: ClassVar[bool] = False
 
-    @staticmethod
-    def _parameter(value: float, name: str) -> float:
-        return hyper(value, name)
+    _parameter = staticmethod(hyper)
 
     @abstractmethod
     def __call__(self, x: Array, z: Array | None = None) -> Array:
@@ -194,19 +205,6 @@ class Kernel(Parametric):
 
 
 KERNELS: Family[Kernel] = Family("kernel", Kernel)
-
-
-def hyper(value: float, name: str) -> float:
-    """A hyper-parameter: a number from 1e-150 (a variance: 1e-80) to 1e150, or InvalidInput."""
-    number = positive(value, name)
-    if name == "variance" and number < LEAST_VARIANCE:
-        raise InvalidInput(
-            f"a kernel's variance must be at least {LEAST_VARIANCE:g}, got {value!r}: agents take "
-            "values that vary less for known; give the rewards in a smaller unit"
-        )
-    if number < SMALLEST:
-        raise InvalidInput(f"{name} must be at least {SMALLEST:g}, got {value!r}")
-    return number
 
 
 def kernel_from_dict(spec: Settings | Kernel) -> Kernel:
