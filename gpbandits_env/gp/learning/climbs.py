@@ -1,12 +1,10 @@
 """The most likely values of some parameters, by L-BFGS-B from several starts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.gp.descent import descend
@@ -77,28 +75,18 @@ class Climbed:
     temporal: TemporalKernel | None = None
 
 
-@dataclass(frozen=True)
 class Climbs:
     """L-BFGS-B within bounds on the free entries of u, the logarithms of value / unit.
 
     The parameters are those of the covariances, in the order of the likelihood, and the noise.
     """
 
-    likelihood: PointLikelihood
-    parameters: tuple[LearnedParameter, ...]
-
-    @cached_property
-    def _rates(self) -> NDArray[np.bool_]:
-        return np.array([p.word == "epsilon" for p in self.parameters])
-
-    @cached_property
-    def _informed(self) -> bool:
-        """Whether there are priors, and not only bounds."""
-        return any(p.prior and p.prior.sd < 0.01 * FLAT for p in self.parameters)
-
-    @cached_property
-    def _units(self) -> Array:
-        return np.array([p.unit for p in self.parameters])
+    def __init__(self, likelihood: PointLikelihood, parameters: Sequence[LearnedParameter]) -> None:
+        self.likelihood, self.parameters = likelihood, parameters
+        self._units = np.array([p.unit for p in parameters])
+        self._rates = np.array([p.word == "epsilon" for p in parameters])
+        # Whether there are priors, and not only bounds.
+        self._informed = any(p.prior and p.prior.sd < 0.01 * FLAT for p in parameters)
 
     def best(self, starts: int) -> Climbed:
         """The best result of searches from the current values and from the prior centers.

@@ -262,7 +262,7 @@ class _ObservationFit:
             None if data.noise_var is None else data.noise_var / self._outputs.var,
         )
         parameters = [*in_time.values(), *parameters, last]
-        found = Climbs(likelihood, tuple(parameters)).best(starts)
+        found = Climbs(likelihood, parameters).best(starts)
         if temporal is None:
             return found
         of_time, theta = np.split(found.theta, [len(in_time)])

@@ -143,9 +143,9 @@ class TimeFit:
             )
         self.names = [name for name in known if name in learn]
         start = np.array([known[name] for name in self.names])
-        rates = np.array([_is(name, "epsilon") for name in self.names])
+        rates = np.array([name.endswith("epsilon") for name in self.names])
         self._start = np.log(np.where(rates, np.clip(start, LEAST_EPSILON, MOST_EPSILON), start))
-        periods = np.array([_is(name, "period") for name in self.names])
+        periods = np.array([name.endswith("period") for name in self.names])
         reach = np.where(periods, PERIOD_REACH, REACH)
         top = np.where(rates, np.log(MOST_EPSILON), np.inf)
         self._bounds = np.stack([self._start - reach, np.minimum(self._start + reach, top)], axis=1)
@@ -161,14 +161,12 @@ class TimeFit:
 
     def _at(self, u: Array) -> Model:
         """The model at the learned parameters, given by their logarithms or square roots."""
-        values = dict(
-            zip(self.names, np.where(self._roots, u * u, np.exp(u)).tolist(), strict=True)
-        )
+        learned = np.where(self._roots, u * u, np.exp(u)).tolist()
+        values = dict(zip(self.names, learned, strict=True))
         noise_var = values.pop("noise_var", self._model.noise_var)
         own = {name.removeprefix("temporal."): value for name, value in values.items()}
-        return replace(
-            self._model, temporal=self._temporal.with_parameters(own), noise_var=noise_var
-        )
+        temporal = self._temporal.with_parameters(own)
+        return replace(self._model, temporal=temporal, noise_var=noise_var)
 
     def _objective(self, u: Array) -> tuple[float, Array]:
         # Backward at an upper bound, which a forward step would cross.
@@ -181,7 +179,3 @@ class TimeFit:
         if not np.isfinite(value):
             return 1e25, np.zeros(len(u))
         return -value, -(np.array(moved) - value) / steps
-
-
-def _is(name: str, kind: str) -> bool:
-    return name.rpartition(".")[2] == kind
