@@ -13,6 +13,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp import threads
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.posterior.covariances import one_per_arm
+from gpbandits_env.gp.posterior.dense_rows import DenseRows
 from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.posterior.states import TemporalStates
@@ -135,8 +136,10 @@ class ArmPosterior(Posterior):
         size, inside = whole(size, "size", 0), self._representation
         kept = self._kept if self.hallucinated else inside.count
         plain = self._static and self.jitter == 0 and self.noise_var > self._little_noise
-        counts = self._counts if plain else None
-        draws = inside.deviations(rng, size, kept, counts, self.noise_var)
+        if plain and isinstance(inside, DenseRows):
+            draws = inside.corrected(rng, size, kept, self._counts, self.noise_var)
+        else:
+            draws = inside.deviations(rng, size, kept)
         draws += self._mean
         return draws
 

@@ -89,9 +89,7 @@ class Coefficients(Representation):
             np.einsum("ij,ij->i", known, features, out=var[start : start + STRIP])
         return self.factor(self._coefficients), var
 
-    def deviations(
-        self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
-    ) -> Array:
+    def deviations(self, rng: np.random.Generator, size: int, kept: int) -> Array:
         if self._root is None:
             past = self.block[:kept]
             shrink = self.scale**2

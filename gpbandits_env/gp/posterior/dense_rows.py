@@ -74,11 +74,7 @@ class DenseRows(Representation):
                 return None
         return self._fold()
 
-    def deviations(
-        self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
-    ) -> Array:
-        if counts is not None:
-            return self._matheron(rng, size, kept, counts, noise_var)
+    def deviations(self, rng: np.random.Generator, size: int, kept: int) -> Array:
         if self._root is None:
             past = self.block[:kept] * self.scale
             covariance = self._known(np.arange(self.width))
@@ -121,13 +117,13 @@ class DenseRows(Representation):
         self._base, self.due = base, self._fold_every
         return base.diagonal().copy()
 
-    def _matheron(
+    def corrected(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array, noise_var: float
     ) -> Array:
-        """A prior draw, corrected by its own simulated rewards at the same pulls.
+        """The same without drift: prior draws, corrected by their own simulated rewards.
 
         K A^T (A K A^T + s2 I)^-1 = C A^T / s2 with C the posterior covariance, so only the number
-        of pulls of each arm matters.
+        of pulls of each arm, ``counts`` (n,), matters.
         """
         draw = sampler_for(self.prior.arms, self.prior.kernel).draw(rng, size)
         seen = np.flatnonzero(counts)

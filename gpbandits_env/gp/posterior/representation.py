@@ -58,13 +58,8 @@ class Representation(ABC):
         return None
 
     @abstractmethod
-    def deviations(
-        self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
-    ) -> Array:
-        """Draws of f minus its mean, given the first ``kept`` rows, (size, n).
-
-        ``counts`` (n,) are the numbers of pulls of each arm without drift, else None.
-        """
+    def deviations(self, rng: np.random.Generator, size: int, kept: int) -> Array:
+        """Draws of f minus its mean, given the first ``kept`` rows, (size, n)."""
 
     def extend(self, rows: Array, surprises: Array | None) -> Array:
         """Append true rows (k, width) and any surprises (k,); return them at all arms, (k, n)."""

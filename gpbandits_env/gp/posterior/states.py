@@ -175,9 +175,7 @@ class TemporalStates(Representation):
         self._look()
         return self._moments()
 
-    def deviations(
-        self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
-    ) -> Array:
+    def deviations(self, rng: np.random.Generator, size: int, kept: int) -> Array:
         if self._root is None:
             covariance = self._all_now(self._cross)
             for row in self._present[:kept]:
