@@ -85,18 +85,7 @@ class MSUCB(GPAgent):
 
     PARTS = Parts(
         acquisition=NAMED,
-        own_search=partial(
-            subspace_search,
-            d=5,
-            n0=1,
-            alpha=0.0,
-            cap=None,
-            candidates=1024,
-            refine=16,
-            evaluations=800,
-            random_starts=False,
-            z_share=1.0,
-        ),
+        own_search=partial(subspace_search, d=5, **vars(Growth())),
     )
 
     @property

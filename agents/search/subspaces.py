@@ -40,14 +40,14 @@ class Growth:
         InvalidInput: a setting is out of range.
     """
 
-    n0: int
-    alpha: float
-    cap: int | None
-    candidates: int
-    refine: int
-    evaluations: int
-    random_starts: bool
-    z_share: float
+    n0: int = 1
+    alpha: float = 0.0
+    cap: int | None = None
+    candidates: int = 1024
+    refine: int = 16
+    evaluations: int = 800
+    random_starts: bool = False
+    z_share: float = 1.0
 
     def __post_init__(self) -> None:
         flag(self.random_starts, "random_starts")
