@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.rule import RULES, BatchRule, in_turn, rolled_back, rule_for
-from gpbandits_env.agents.search.search import Region
 from gpbandits_env.arrays import Array, Points, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
@@ -111,16 +110,11 @@ class Explore(BatchRule):
         with rolled_back(posterior):
             for _ in range(now.m - 1):
                 posterior.hallucinate(actions[-1])
-                actions.append(self._widest(now, allowed, safest))
+                try:
+                    actions.append(search.best(Variance(), posterior, allowed))
+                except InvalidInput:
+                    if safest is None:
+                        raise
+                    # In many dimensions, possibly no candidate lies in a small region; it does.
+                    actions.append(safest)
         return np.concatenate(actions)
-
-    def _widest(
-        self, now: Round, allowed: Region | NDArray[np.bool_] | None, safest: Points | None
-    ) -> Points:
-        try:
-            return now.search.best(Variance(), now.posterior, allowed)
-        except InvalidInput:
-            if safest is None:
-                raise
-            # In many dimensions, possibly no candidate lies in a small region, but this point does.
-            return safest

@@ -99,12 +99,10 @@ class SpaceAgent:
 
     def check_context(self) -> None:
         """Raise `InvalidInput` if the agent cannot fix some of the values."""
-        agent = self.agent
-        whole = agent.action_map.belief_domain == agent.problem.domain
-        if agent.composed.is_local or not whole or self._elsewhere:
+        if self.agent.composed.is_local:
             raise InvalidInput(
-                f"{type(agent).__name__} searches lines, subspaces or candidates of its own "
-                "and supports no context: use ei, gp-ucb, ts, ..."
+                f"{type(self.agent).__name__} searches lines or subspaces of its own and supports "
+                "no context: use ei, gp-ucb, ts, ..."
             )
         if self.space.linear and not self.space.domain.finite:
             raise InvalidInput(
