@@ -270,16 +270,15 @@ def acquisition_for(
         given = given.of(search)
     if given is None:
         return None
-    rule = given
-    if not isinstance(rule, AcquisitionRule):
+    if not isinstance(given, AcquisitionRule):
         raise InvalidInput(
             "an acquisition must be an object of a class derived from Acquisition or "
             f"AcquisitionRule, got {shown(given)}"
         )
     arms = len(inner.domain.span) if inner.domain.finite else None
     if problem.contexts is None:
-        return rule.prepared(problem, arms)
-    rule = rule.prepared(inner, arms)
+        return given.prepared(problem, arms)
+    rule = given.prepared(inner, arms)
     if getattr(rule, "incumbent", "") == "observed":
         raise InvalidInput(
             "incumbent='observed' compares rewards of different contexts: use 'posterior-mean' or "

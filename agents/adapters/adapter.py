@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.data.columns import Data
-from gpbandits_env.arrays import Array, Points, State, finite_array
+from gpbandits_env.arrays import Array, Points, State
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import optional
 from gpbandits_env.problem import Problem
@@ -78,8 +78,6 @@ class Adapter(Agent):
         return super().snapshot() | {"data": self._data.state()}
 
     def _restore(self, state: State) -> None:
-        self._domain.check(state["data"]["points"])
-        finite_array(state["data"]["rewards"], "rewards", ndim=1)
         super()._restore(state)
         self._data.restore(state["data"])
 
