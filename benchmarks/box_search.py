@@ -31,7 +31,7 @@ from gpytorch.kernels import MaternKernel, ScaleKernel
 from scipy.stats import norm
 
 from gpbandits_env.agents.acquisitions import UCB, LogEI
-from gpbandits_env.agents.search.box import BoxSearch
+from gpbandits_env.agents.search.box import BoxSearch, Gradient
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.kernels import Matern52
 from gpbandits_env.gp.posterior import BoxPosterior
@@ -116,7 +116,7 @@ def played(seed, function, name, lengthscale):
     box = Box(-np.ones(DIM), np.ones(DIM))
     centre = 0.5 * box.sample(rng, 1)[0] if function == "shifted" else np.zeros(DIM)
     posterior = BoxPosterior(box, Matern52(lengthscale), NOISE_VAR, PRIOR_MEAN)
-    search = BoxSearch(box, rng, starts=STARTS, candidates=CANDIDATES)
+    search = BoxSearch(box, rng, Gradient(starts=STARTS, candidates=CANDIDATES))
 
     def learn(x):
         noise = np.sqrt(NOISE_VAR) * rng.standard_normal(len(x))

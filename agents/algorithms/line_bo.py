@@ -54,8 +54,7 @@ class LineSearch(BoxSearch):
         self._streams, self._whole = Streams(rng), box_of(problem)
         self._scaling = InputScaling.of(self._whole)
         self._take(LineEmbedding(self._start(0), self._direction(0, None)))
-        settings = vars(gradient_for(spec, type(self).__name__))
-        super().__init__(self._whole, rng, through=self.through, **settings)
+        super().__init__(self._whole, rng, gradient_for(spec, type(self).__name__), self.through)
 
     def follow(self, t: int, posterior: BoxPosterior) -> None:
         """Draw the line of round t, through its anchor, if it is the first round of a line."""

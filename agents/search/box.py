@@ -9,7 +9,6 @@ along linear constraints on one of 2^-16.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -74,7 +73,7 @@ class Gradient:
 
     def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "BoxSearch":
         """That search of a box, or of the image of a map in it."""
-        return BoxSearch(box, rng, through=through, **vars(self))
+        return BoxSearch(box, rng, self, through)
 
 
 class BoxSearch(CandidateSearch):
@@ -89,17 +88,21 @@ class BoxSearch(CandidateSearch):
     Args:
         box: the box of the posterior.
         rng: the generator of the candidates.
+        settings: how to search.
         through: if given, the map whose image is searched. It may be replaced at any time by a map
             of the same small box.
-        settings: the settings of `Gradient`.
     """
 
     def __init__(
-        self, box: Box, rng: np.random.Generator, *, through: BoxMap | None = None, **settings: Any
+        self,
+        box: Box,
+        rng: np.random.Generator,
+        settings: Gradient | None = None,
+        through: BoxMap | None = None,
     ) -> None:
         self.box = box if through is None else through.small
         self._fixed = False
-        self.rng, self.through, self.settings = rng, through, Gradient(**settings)
+        self.rng, self.through, self.settings = rng, through, settings or Gradient()
         self.renew()
 
     def best(
@@ -314,6 +317,4 @@ class BoxSearch(CandidateSearch):
             return np.concatenate([y, self.through.lower(posterior.observed[best])])
         observed = best_observed(posterior)
         chosen = posterior.conditioned[len(posterior.observed) :]
-        if not len(observed) and not len(chosen):
-            return y
         return np.concatenate([y, observed, chosen, near(self.box, observed, self.rng)])

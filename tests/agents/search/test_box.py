@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI, Mean, Variance
 from gpbandits_env.agents.embeddings.embedding import BoxMap, gaussian_embedding
 from gpbandits_env.agents.search import SEARCHES, search_for
-from gpbandits_env.agents.search.box import BoxSearch
+from gpbandits_env.agents.search.box import BoxSearch, Gradient
 from gpbandits_env.agents.search.candidates import HeldCandidates
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
@@ -32,8 +32,8 @@ def posterior(dim, seed, told=15):
     return belief
 
 
-def search(belief, seed=0, **settings):
-    return BoxSearch(belief.box, np.random.default_rng(seed), **settings)
+def search(belief, seed=0, through=None, **settings):
+    return BoxSearch(belief.box, np.random.default_rng(seed), Gradient(**settings), through)
 
 
 def value(acquisition, belief, x):
@@ -64,9 +64,8 @@ def test_points_near_the_best_are_left_out_on_request(mapped):
         found = BoxSearch(
             belief.box,
             np.random.default_rng(0),
-            through=through if mapped else None,
-            candidates=40,
-            near_best=near_best,
+            Gradient(candidates=40, near_best=near_best),
+            through if mapped else None,
         )
         assert (len(found.candidates_of(belief)[0]) > 40) == more
     with pytest.raises(InvalidInput, match="near_best must be true or false"):
