@@ -45,10 +45,7 @@ class TimeLikelihoodOfSeries:
         self._rotated = [(s.values - model.prior_mean) @ vectors for s in series]
         self._times = [s.times - s.times[0] for s in series]
 
-    def __call__(self, temporal: TemporalKernel, noise_var: float) -> float:
-        return float(self.each([temporal], np.array([noise_var]))[0])
-
-    def each(self, temporals: Sequence[TemporalKernel], noise_vars: Array) -> Array:
+    def __call__(self, temporals: Sequence[TemporalKernel], noise_vars: Array) -> Array:
         """The log densities (m,) under m temporal kernels of one kind, each with its noise."""
         pairs = zip(self._times, self._rotated, strict=True)
         found = [self._filter(temporals, noise_vars[:, None], times, y) for times, y in pairs]
@@ -175,7 +172,7 @@ class TimeFit:
         self.evaluations += len(models)
         temporals = [model.temporal for model in models if model.temporal is not None]
         noise_vars = np.array([model.noise_var for model in models])
-        value, *moved = self._likelihood.each(temporals, noise_vars).tolist()
+        value, *moved = self._likelihood(temporals, noise_vars).tolist()
         if not np.isfinite(value):
             return 1e25, np.zeros(len(u))
         return -value, -(np.array(moved) - value) / steps

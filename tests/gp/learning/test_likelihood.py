@@ -89,7 +89,8 @@ def test_a_series_has_the_likelihood_of_its_readings():
 
 def of_series(model, data):
     """The log likelihood of series under a model without a temporal kernel."""
-    return TimeLikelihoodOfSeries(model, data)(MarkovTime(model.epsilon), model.noise_var)
+    noise_vars = np.array([model.noise_var])
+    return TimeLikelihoodOfSeries(model, data)([MarkovTime(model.epsilon)], noise_vars).item()
 
 
 def drifting_series(epsilon, rounds, arms, noise_var, seed):
