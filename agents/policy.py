@@ -91,13 +91,9 @@ class Policy:
 
     def _another(self) -> Any:
         first = self._agents[0]
-        agents, self._agents = self._agents, []
-        try:
-            # Parts that share the agent's generator, such as a search, share the copy's.
-            own = {id(first.problem): first.problem, id(first.rng): child(first.rng)}
-            twin = copy.deepcopy(first, own)
-        finally:
-            self._agents = agents
+        # Parts that share the agent's generator, such as a search, share the copy's.
+        own = {id(first.problem): first.problem, id(first.rng): child(first.rng)}
+        twin = copy.deepcopy(first, own | {id(self._agents): []})
         twin.reset()
         return twin
 

@@ -77,7 +77,6 @@ class TrustRegionSearch(RoundSearch):
         self._first = whole(2 * box.dim if n_initial is None else n_initial, "n_initial")
         self._keep, self._streams = keep, Streams(rng)
         self._patience = math.ceil(box.dim / problem.batch_size)
-        count = whole(count, "candidates")
         super().__init__(box, rng, RoundCandidates(count, refine=0, tops=0))
         self.begin()
 

@@ -162,8 +162,6 @@ class HeldCandidates:
         self._k = np.empty((len(points), count + 8))
         self.mean = np.full(len(points), posterior.prior_mean)
         self.var = posterior.present.diagonal(points)
-        if not count:
-            return
 
         def kept(part: slice) -> Array:
             k = self._k[part, :count] = posterior.columns(points[part])

@@ -270,8 +270,7 @@ class BoxPosterior(Posterior):
             covariance, v = self._residual(x, n)
             draws = draws @ root(covariance).T
             draws += self.prior_mean
-            if n:
-                draws += v @ self._data.beta[:n]
+            draws += v @ self._data.beta[:n]
         return draws
 
     def forget(self) -> None:
