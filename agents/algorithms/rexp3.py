@@ -64,7 +64,11 @@ class RExp3(Agent):
             reset_every = math.ceil(min(effort ** (1.0 / 3.0) * rounds ** (2.0 / 3.0), MOST))
         self.reset_every = whole(reset_every, "reset_every")
         self.exploration = min(1.0, math.sqrt(effort / ((math.e - 1.0) * self.reset_every)))
-        self.low, self.high = _limits(problem, points, low, high)
+        mean, reach = problem.prior_mean, 2.0 * np.sqrt(problem.kernel.diagonal(points))
+        self.low = float(np.min(mean - reach) if low is None else finite_array(low, "low", 0))
+        self.high = float(np.max(mean + reach) if high is None else finite_array(high, "high", 0))
+        if self.low >= self.high:
+            raise InvalidInput(f"low must be below high, got {self.low:g} and {self.high:g}")
         self._log_weights: Array = np.zeros(arms)
         self._seeded = "" if repr(rng.bit_generator.state) == start else start
 
@@ -108,16 +112,3 @@ class RExp3(Agent):
     def _restore(self, state: State) -> None:
         self._log_weights[:] = finite_array(state["log_weights"], "log_weights", 1)
         super()._restore(state)
-
-
-def _limits(
-    problem: Problem, points: Array, low: float | None, high: float | None
-) -> tuple[float, float]:
-    sd = 2.0 * np.sqrt(problem.kernel.diagonal(points))
-    ends = (
-        float(np.min(problem.prior_mean - sd) if low is None else finite_array(low, "low", 0)),
-        float(np.max(problem.prior_mean + sd) if high is None else finite_array(high, "high", 0)),
-    )
-    if not -math.inf < ends[0] < ends[1] < math.inf:
-        raise InvalidInput(f"low must be below high, and both must be finite, got {ends}")
-    return ends
