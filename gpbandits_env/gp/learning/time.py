@@ -109,23 +109,19 @@ class TimeFit:
     Gradients are forward differences, which cost one likelihood per parameter.
 
     Args:
-        model: the start of the search, with a temporal kernel and noise.
+        model: the start of the search, with a temporal kernel and a noise_var above 0.
         data: series of all arms.
         learn: the names of parameters, "temporal.NAME" or "epsilon", and "noise_var".
     Raises:
-        InvalidInput: the model has no temporal kernel or no noise, or another parameter is named.
+        InvalidInput: the temporal kernel has several terms, or another parameter is named.
     """
 
     def __init__(self, model: Model, data: Sequence[Series], learn: Collection[str]) -> None:
-        if model.temporal is not None and len(model.temporal.parts) > 1:
+        assert model.temporal is not None
+        if len(model.temporal.parts) > 1:
             raise InvalidInput(
                 "the temporal kernel 'terms' cannot be learned from Series: give the readings as "
                 "Observations(points, values, times), one for each reading"
-            )
-        if model.temporal is None or model.noise_var <= 0.0:
-            raise InvalidInput(
-                "learning a temporal kernel needs a model with a temporal kernel and a noise_var "
-                "above 0 to start from"
             )
         self._model, self._temporal, self.evaluations = model, model.temporal, 0
         self._likelihood = TimeLikelihoodOfSeries(model, data)

@@ -18,7 +18,7 @@ from gpbandits_env.gp.learning import (
     fit,
     log_marginal_likelihood,
 )
-from gpbandits_env.gp.learning.time import TimeFit, TimeLikelihoodOfSeries
+from gpbandits_env.gp.learning.time import TimeLikelihoodOfSeries
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import (
     MarkovTime,
@@ -134,8 +134,6 @@ def test_bad_searches_are_refused():
         fit(model, data, learn=["temporal"], ard=True)
     with pytest.raises(InvalidInput, match="series say nothing about mean"):
         fit(model, data, learn=["temporal", "mean"])
-    with pytest.raises(InvalidInput, match="temporal kernel"):
-        TimeFit(MODEL, data, ["temporal"])
     walk = Model(SquaredExponential(0.3), 0.2, temporal=WienerTime(0.1))
     early = Observations(np.linspace(0, 1, 3), np.ones(3), np.array([0.0, 2.0, -1.0]))
     with pytest.raises(InvalidInput, match=r"'wiener' time begins at 0, but the first .* is -1"):
