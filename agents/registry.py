@@ -68,9 +68,7 @@ ADAPTERS = {
 HINT = "'gpbandits agents' lists them, and your own is 'module:Class'"
 
 # Settings with these names replace the problem's own values before the agent is made.
-OVERRIDES = (
-    *("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm", "max_delay"),
-)
+OVERRIDES = ("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm", "max_delay")
 
 
 def names() -> tuple[str, ...]:

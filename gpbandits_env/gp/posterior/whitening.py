@@ -65,9 +65,7 @@ class Whitening:
         corner, pivots = whitener(gram, floor)
         corner = np.tril(corner)  # removes rounding above the diagonal, which is never cleared
         if new > len(self._block):
-            size = max(new, 2 * len(self._block))
-            self._block = np.zeros((size, size))
-            self._block[:old, :old] = white
+            self._block = np.pad(white, (0, max(new, 2 * len(self._block)) - old))
         self._block[old:new, :old] = _triangular(-corner @ left, white, upper=False)
         self._block[old:new, old:new] = corner
         self.count = new
@@ -129,11 +127,9 @@ class BoxData:
         """Append observations at the present clock, with 0 for beta."""
         start, end = self.count, self.count + len(points)
         if end > len(self._points):
-            size = max(end, 2 * len(self._points))
-            old, columns = self.points, self._columns[:, :start]
-            self._points = np.empty((size, points.shape[1]))
-            self._columns = np.zeros((COLUMNS, size))
-            self._points[:start], self._columns[:, :start] = old, columns
+            more = max(end, 2 * len(self._points)) - len(self._points)
+            self._points = np.pad(self._points, ((0, more), (0, 0)))
+            self._columns = np.pad(self._columns, ((0, 0), (0, more)))
         self._points[start:end] = points
         new = (rewards, self.clock, noise, 0.0)
         for row, values in zip(self._columns, new, strict=True):
