@@ -11,6 +11,7 @@ along linear constraints on one of 2^-16.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
 from gpbandits_env.agents.embeddings.embedding import BoxMap, Coordinates
@@ -71,7 +72,7 @@ class Gradient:
         for name in ("starts", "evaluations", "sample_starts"):
             whole(getattr(self, name), name, 0)
 
-    def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "BoxSearch":
+    def search(self, box: Box, rng: Generator, through: BoxMap | None) -> "BoxSearch":
         """That search of a box, or of the image of a map in it."""
         return BoxSearch(box, rng, self, through)
 
@@ -96,7 +97,7 @@ class BoxSearch(CandidateSearch):
     def __init__(
         self,
         box: Box,
-        rng: np.random.Generator,
+        rng: Generator,
         settings: Gradient | None = None,
         through: BoxMap | None = None,
     ) -> None:
@@ -174,9 +175,7 @@ class BoxSearch(CandidateSearch):
         higher = values[top] > score[first] + tolerance
         return self._lift(found[[top]]) if higher else None
 
-    def sampled(
-        self, posterior: BoxPosterior, rng: np.random.Generator, size: int
-    ) -> tuple[Array, Array]:
+    def sampled(self, posterior: BoxPosterior, rng: Generator, size: int) -> tuple[Array, Array]:
         count = self.settings.sample_starts
         if not count or not size:
             return super().sampled(posterior, rng, size)
@@ -204,9 +203,7 @@ class BoxSearch(CandidateSearch):
         # Candidates are scored in single precision; an ascent starts at the best, never descending.
         return self._lift(self.box.snap(found.reshape(size, count, -1)[own, top])), tops[own, top]
 
-    def _samples(
-        self, posterior: BoxPosterior, rng: np.random.Generator, size: int
-    ) -> tuple[Array, Array]:
+    def _samples(self, posterior: BoxPosterior, rng: Generator, size: int) -> tuple[Array, Array]:
         paths = posterior.paths(rng, size, scale=self.scale)
         points = self._lift(self._draw(posterior))
         return points, paths(points)

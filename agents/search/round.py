@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean
 from gpbandits_env.agents.embeddings.embedding import BoxMap
@@ -73,7 +74,7 @@ class RoundCandidates:
             whole(getattr(self, name), name, 0)
         positive(self.rate, "rate")
 
-    def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "RoundSearch":
+    def search(self, box: Box, rng: Generator, through: BoxMap | None) -> "RoundSearch":
         """The search of a box with these settings; a map is not supported."""
         if through is not None:
             raise InvalidInput("search='round' does not support lines and embeddings: leave it out")
@@ -88,9 +89,7 @@ class RoundSearch(CandidateSearch):
 
     refines: ClassVar[bool] = True
 
-    def __init__(
-        self, box: Box, rng: np.random.Generator, settings: RoundCandidates | None = None
-    ) -> None:
+    def __init__(self, box: Box, rng: Generator, settings: RoundCandidates | None = None) -> None:
         self.box, self.rng, self.settings = box, rng, settings or RoundCandidates()
         self.renew()
 
@@ -104,9 +103,7 @@ class RoundSearch(CandidateSearch):
         found, value = adam(slope, action, box.low, box.high, settings.refine, settings.rate)
         return found if value[0] > least[0] else action
 
-    def _samples(
-        self, posterior: BoxPosterior, rng: np.random.Generator, size: int
-    ) -> tuple[Array, Array]:
+    def _samples(self, posterior: BoxPosterior, rng: Generator, size: int) -> tuple[Array, Array]:
         held = self._candidates(posterior)
         if self.settings.candidates > MOST_EXACT:
             return held.points, posterior.paths(rng, size, scale=self.scale)(held.points)

@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
@@ -16,6 +17,8 @@ from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.posterior import ArmPosterior, BoxPosterior, NystromPosterior
 
+# A posterior with moments at all arms, and joint samples.
+OnArms: TypeAlias = ArmPosterior | NystromPosterior
 # Maps means and variances (n,) to a mask (n,) of the points to search.
 Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]
 
@@ -77,7 +80,7 @@ class Search(Part, ABC):
         """The region where a condition on mean and variance holds now, as an argument of `best`."""
         return within(*self._listed(posterior)[1:])
 
-    def sampled(self, posterior: Any, rng: np.random.Generator, size: int) -> tuple[Points, Array]:
+    def sampled(self, posterior: Any, rng: Generator, size: int) -> tuple[Points, Array]:
         """The maximizers of ``size`` joint posterior samples, and their maxima (size,).
 
         A maximum is -inf if no point is feasible in the samples of the constraints; the action is
@@ -100,7 +103,7 @@ class Search(Part, ABC):
         """Raise `InvalidInput` if `sampled` cannot draw from a posterior; by default it can."""
         return
 
-    def uniform(self, posterior: Any, rng: np.random.Generator, size: int) -> Points:
+    def uniform(self, posterior: Any, rng: Generator, size: int) -> Points:
         """Independent uniformly random actions, (size,) or (size, d)."""
         actions: Points = posterior.domain.sample(rng, size)
         return actions
@@ -156,7 +159,7 @@ class Search(Part, ABC):
         """The actions (n, ...) that are scored, with means and variances (n,); none is a copy."""
 
     @abstractmethod
-    def _samples(self, posterior: Any, rng: np.random.Generator, size: int) -> tuple[Points, Array]:
+    def _samples(self, posterior: Any, rng: Generator, size: int) -> tuple[Points, Array]:
         """Actions (n, ...), and joint posterior samples (size, n) there, with the scale."""
 
     def _refined(
@@ -206,7 +209,7 @@ class ArmSearch(Search):
         self.searched: slice | IntArray | None = None
         self._every = np.arange(size)
 
-    def _listed(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
+    def _listed(self, posterior: OnArms) -> tuple[IntArray, Array, Array]:
         # What a feasibility keeps for the same array may be old, so it receives a new view.
         arms = self._every if self.feasibility is None else self._every[:]
         mean, var = posterior.mean, posterior.var
@@ -214,23 +217,19 @@ class ArmSearch(Search):
             return arms, mean, var
         return arms[self.searched], mean[self.searched], var[self.searched]
 
-    def _samples(
-        self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
-    ) -> tuple[IntArray, Array]:
+    def _samples(self, posterior: OnArms, rng: Generator, size: int) -> tuple[IntArray, Array]:
         values = self._scaled(posterior.sample(rng, size), posterior.mean)
         if self.searched is None:
             return self._every, values
         return self._every[self.searched], values[:, self.searched]
 
-    def largest_mean(self, posterior: ArmPosterior | NystromPosterior) -> float:
+    def largest_mean(self, posterior: OnArms) -> float:
         if self.feasibility is not None:
             return super().largest_mean(posterior)
         mean = posterior.mean if self.searched is None else posterior.mean[self.searched]
         return float(mean.max())
 
-    def uniform(
-        self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
-    ) -> IntArray:
+    def uniform(self, posterior: OnArms, rng: Generator, size: int) -> IntArray:
         arms = self.candidates_of(posterior)[0]
         return arms[rng.integers(len(arms), size=size)]
 
@@ -244,7 +243,7 @@ class ArmSearch(Search):
                 raise InvalidInput("no arm has the fixed coordinates")
             self.searched = np.flatnonzero(agree)
 
-    def incumbents(self, posterior: ArmPosterior | NystromPosterior) -> IntArray | None:
+    def incumbents(self, posterior: OnArms) -> IntArray | None:
         if not isinstance(self.searched, slice):
             return self.searched
         of, count = self.searched.start, self.searched.step
@@ -289,13 +288,11 @@ class PlacedArmSearch(Search):
     def _listed(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         return self._points, *posterior.moments(self._points)
 
-    def _samples(
-        self, posterior: BoxPosterior, rng: np.random.Generator, size: int
-    ) -> tuple[Array, Array]:
+    def _samples(self, posterior: BoxPosterior, rng: Generator, size: int) -> tuple[Array, Array]:
         values = posterior.sample(rng, size, self._points)
         return self._points, self._scaled(values, posterior.mean_at(self._points))
 
-    def uniform(self, posterior: BoxPosterior, rng: np.random.Generator, size: int) -> Array:
+    def uniform(self, posterior: BoxPosterior, rng: Generator, size: int) -> Array:
         return self._points[rng.integers(len(self._points), size=size)]
 
     def incumbents(self, posterior: BoxPosterior) -> Array:

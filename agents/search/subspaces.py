@@ -9,6 +9,7 @@ observed point.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.search.climb import chained, climb
@@ -189,9 +190,7 @@ class SubspaceSearch(Search):
         half = self._growth.evaluations // 2
         return self._climbed(acquisition, y[first], rows[first], half)
 
-    def _samples(
-        self, posterior: BoxPosterior, rng: np.random.Generator, size: int
-    ) -> tuple[Array, Array]:
+    def _samples(self, posterior: BoxPosterior, rng: Generator, size: int) -> tuple[Array, Array]:
         y, rows, mean, var = self._screened(posterior)
         # A sample needs the points themselves; only those that may be largest are computed.
         kept = descending(mean + 3.0 * np.sqrt(var), most=self._growth.candidates)
