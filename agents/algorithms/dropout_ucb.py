@@ -131,7 +131,4 @@ class DropoutUCB(GPAgent):
     Source: Li et al. (2017), Algorithm 1 and Section 3.2 (the three fills).
     """
 
-    PARTS = Parts(
-        acquisition=NAMED,
-        action_map=partial(DropoutMap, d=5, fill="mix", p=0.1),
-    )
+    PARTS = Parts(acquisition=NAMED, action_map=partial(DropoutMap, d=5, fill="mix", p=0.1))

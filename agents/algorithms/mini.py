@@ -104,7 +104,4 @@ class MiniEI(GPAgent):
     """
 
     uses_contexts = False
-    PARTS = Parts(
-        acquisition=POSTERIOR_EI,
-        repeats=partial(Repeats, ratio=2.0),
-    )
+    PARTS = Parts(acquisition=POSTERIOR_EI, repeats=partial(Repeats, ratio=2.0))

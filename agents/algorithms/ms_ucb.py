@@ -83,10 +83,7 @@ class MSUCB(GPAgent):
     Source: tranthe2020, Algorithm 1.
     """
 
-    PARTS = Parts(
-        acquisition=NAMED,
-        own_search=partial(subspace_search, d=5, **vars(Growth())),
-    )
+    PARTS = Parts(acquisition=NAMED, own_search=partial(subspace_search, d=5, **vars(Growth())))
 
     @property
     def subspaces(self) -> int:

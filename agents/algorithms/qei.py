@@ -24,7 +24,4 @@ class QEI(GPAgent):
         batch: a batch rule.
     """
 
-    PARTS = Parts(
-        acquisition=partial(POSTERIOR_EI, augmented=False),
-        batch="believer",
-    )
+    PARTS = Parts(acquisition=partial(POSTERIOR_EI, augmented=False), batch="believer")

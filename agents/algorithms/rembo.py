@@ -62,7 +62,4 @@ class REMBO(GPAgent):
         search: the search of the small box; see `Parts`.
     """
 
-    PARTS = Parts(
-        acquisition=NAMED,
-        action_map=partial(gaussian_map, d=5, kernel_on="y"),
-    )
+    PARTS = Parts(acquisition=NAMED, action_map=partial(gaussian_map, d=5, kernel_on="y"))

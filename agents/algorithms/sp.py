@@ -23,7 +23,4 @@ class StochasticPolicy(GPAgent):
         batch: a batch rule.
     """
 
-    PARTS = Parts(
-        acquisition=POSTERIOR_EI,
-        batch="boltzmann",
-    )
+    PARTS = Parts(acquisition=POSTERIOR_EI, batch="boltzmann")

@@ -114,10 +114,7 @@ class SRE(GPAgent):
         InvalidInput: rounds is not given, and the horizon is unknown.
     """
 
-    PARTS = Parts(
-        acquisition=NAMED,
-        action_map=partial(StagedMap, d=5, stages=5, rounds=None),
-    )
+    PARTS = Parts(acquisition=NAMED, action_map=partial(StagedMap, d=5, stages=5, rounds=None))
     action_map: StagedMap
 
     @property
