@@ -1,7 +1,7 @@
 """Results as tables for other tools: one row per action of a round.
 
-A table has the columns of all cells of the grid. An entry is empty (CSV) or null (Parquet) if a
-trial has no such value: a parameter that is not swept there, a coordinate beyond its dimension, or
+A table has the columns of all cells of the grid. An entry is empty (CSV) or null (Parquet) if an
+agent has no such value: a parameter that is not swept there, a coordinate beyond its dimension, or
 an action that was not kept. Each row of a round has the seconds of the whole round.
 """
 
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Plain
+from gpbandits_env.arrays import Plain
 from gpbandits_env.errors import StoreError, optional
 from gpbandits_env.files import writing
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.records import SECONDS_FIELDS, TrialKey
+from gpbandits_env.scenarios.results.records import SECONDS_FIELDS
 from gpbandits_env.scenarios.results.store import Store
 
 KEY = ("agent", "trial", "round", "slot")
@@ -104,7 +104,7 @@ def _nullable(frame: Any) -> Any:
 
 
 def _frames(store: Store) -> Iterator[Any]:
-    """One table per trial, with the columns that it has."""
+    """One table per agent of a cell, with the columns that it has."""
     pandas = optional("pandas", "tables")
     for cell, params in enumerate(store.scenario["points"]):
         shared = {
@@ -112,28 +112,24 @@ def _frames(store: Store) -> Iterator[Any]:
             for name, value in params.items()
         }
         for label in store.labels(cell):
-            curves = {name: curves_of(store, cell, label, name) for name in METRICS}
-            for name in SECONDS_FIELDS:
-                curves[f"{name}_seconds"] = store.seconds(cell, label, name)
-            for i, trial in enumerate(store.trials(cell, label)):
-                mine = {name: curve[i] for name, curve in curves.items()}
-                table = _table(store, TrialKey(cell, label, trial), mine)
-                yield pandas.DataFrame(shared | table)
+            yield pandas.DataFrame(shared | _table(store, cell, label))
 
 
-def _table(store: Store, key: TrialKey, curves: dict[str, Array]) -> Plain:
-    rounds, batch = store.array(key, "regret").shape
+def _table(store: Store, cell: int, label: str) -> Plain:
+    trials, rounds, batch = store.arrays(cell, label, "regret").shape
     table: Plain = {
-        "agent": key.agent,
-        "trial": key.trial,
-        "round": np.repeat(np.arange(1, rounds + 1), batch),
-        "slot": np.tile(np.arange(batch), rounds),
+        "agent": label,
+        "trial": np.repeat(store.trials(cell, label), rounds * batch),
+        "round": np.tile(np.repeat(np.arange(1, rounds + 1), batch), trials),
+        "slot": np.tile(np.arange(batch), trials * rounds),
     }
-    if store.has(key, "actions"):
-        actions = store.array(key, "actions").reshape(rounds * batch, -1)
+    if store.has(cell, label, "actions"):
+        actions = store.arrays(cell, label, "actions").reshape(trials * rounds * batch, -1)
         table |= dict(zip(_action_columns(actions.shape[1]), actions.T, strict=True))
-    table |= {name: store.array(key, source).ravel() for name, source in ROUNDS.items()}
-    per_round = {name: store.array(key, name) for name in PER_ROUND} | curves
+    table |= {name: store.arrays(cell, label, kept).ravel() for name, kept in ROUNDS.items()}
+    per_round = {name: store.arrays(cell, label, name) for name in PER_ROUND}
+    per_round |= {name: curves_of(store, cell, label, name) for name in METRICS}
+    per_round |= {f"{name}_seconds": store.seconds(cell, label, name) for name in SECONDS_FIELDS}
     return table | {name: np.repeat(values, batch) for name, values in per_round.items()}
 
 

@@ -8,7 +8,7 @@ reads and completes. `store_format` describes the schema.
 import hashlib
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import astuple
 from pathlib import Path
@@ -48,10 +48,8 @@ from gpbandits_env.scenarios.results.store_format import (
 # Seconds for which a run waits for others that read or write its file.
 PATIENCE = 600.0
 REPLACE_CHECKSUM = "INSERT OR REPLACE INTO checksums VALUES (?, ?)"
-# The arguments of `unpack`: for any array, and for 1-D float64, whose length is not stored.
-ARRAY = "SELECT dtype, shape, data FROM arrays"
+# The arguments of `unpack` for 1-D float64, whose length is not stored.
 FLOATS = "SELECT '<f8', '[-1]', data"
-OF_TRIAL = "WHERE cell = ? AND agent = ? AND trial = ? AND name = ?"
 OF_AGENT = "WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
 
 
@@ -152,8 +150,8 @@ class Store(Displayed):
 
     def meta(self, key: str) -> Any:
         """An entry of the meta table; None if it is missing."""
-        text = self._one("SELECT value FROM meta WHERE key = ?", key)
-        return None if text is None else json.loads(text)
+        rows = self._all("SELECT value FROM meta WHERE key = ?", key)
+        return json.loads(rows[0][0]) if rows else None
 
     def set_meta(self, entries: Settings) -> None:
         """Replace entries of the meta table, in one transaction."""
@@ -236,34 +234,29 @@ class Store(Displayed):
         sql = "SELECT trial FROM trials WHERE cell = ? AND agent = ? ORDER BY trial"
         return [row[0] for row in self._all(sql, cell, agent)]
 
-    def array(self, key: TrialKey, name: str) -> NDArray[Any]:
-        """One array of one trial (see `TrialRecord`); StoreError if it was not kept."""
-        values, what = (*astuple(key), name), f"{name} of {key}"
-        return self._stacked(f"{ARRAY} {OF_TRIAL}", values, what)[0]
-
-    def has(self, key: TrialKey, name: str) -> bool:
-        """Whether an array of a trial was kept."""
-        return self._one(f"SELECT 1 FROM arrays {OF_TRIAL}", *astuple(key), name) is not None
+    def has(self, cell: int, agent: str, name: str) -> bool:
+        """Whether an array of an agent's trials was kept."""
+        return bool(self._all(f"SELECT 1 FROM arrays {OF_AGENT} LIMIT 1", cell, agent, name))
 
     def arrays(self, cell: int, agent: str, name: str) -> NDArray[Any]:
-        """One array of all trials of an agent, in order: (trials, T, ...)."""
-        return self._of_all(f"{ARRAY} {OF_AGENT}", (cell, agent, name))
+        """An array of `TrialRecord` of all trials of an agent, in order: (trials, T, ...).
+
+        Raises:
+            StoreError: it was not kept, or the file is damaged.
+        """
+        sql = f"SELECT dtype, shape, data FROM arrays {OF_AGENT}"
+        return self._stacked(sql, cell, agent, name)
 
     def seconds(self, cell: int, agent: str, name: str) -> Array:
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`)."""
-        return self._of_all(f"{FLOATS} FROM seconds {OF_AGENT}", (cell, agent, name))
+        return self._stacked(f"{FLOATS} FROM seconds {OF_AGENT}", cell, agent, name)
 
-    def _of_all(self, sql: str, values: tuple[int, str, str]) -> NDArray[Any]:
-        cell, agent, name = values
-        found = self._stacked(sql, values, f"{name} of agent {agent!r}")
-        if len(found) != len(self.trials(cell, agent)):
-            raise damaged(self.path, f"a trial of agent {agent!r} has no {name}")
-        return found
-
-    def _stacked(self, sql: str, values: Sequence[Any], what: str) -> NDArray[Any]:
-        rows = self._all(sql, *values)
+    def _stacked(self, sql: str, cell: int, agent: str, name: str) -> NDArray[Any]:
+        rows = self._all(sql, cell, agent, name)
         if not rows:
-            raise StoreError(f"{self.path} has no {what}")
+            raise StoreError(f"{self.path} has no {name} of agent {agent!r}")
+        if len(rows) != len(self.trials(cell, agent)):
+            raise damaged(self.path, f"a trial of agent {agent!r} has no {name}")
         with decoding(self.path):
             return np.stack([unpack(*row) for row in rows])
 
@@ -301,10 +294,6 @@ class Store(Displayed):
 
     def _all(self, sql: str, *values: Any) -> list[Any]:
         return list(self._each(sql, *values))
-
-    def _one(self, sql: str, *values: Any) -> Any:
-        rows = self._all(sql, *values)
-        return rows[0][0] if rows else None
 
 
 def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:

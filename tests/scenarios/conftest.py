@@ -155,7 +155,7 @@ def check_kills(odd: Callable[..., Scenario], tmp_path: Path) -> Callable[[Engin
         with Store.open(path) as store:
             for key in store.done():
                 for name, array in run_trial(scenario, key.agent, key.trial).rounds.items():
-                    assert np.array_equal(store.array(key, name), array)
+                    assert np.array_equal(store.arrays(0, key.agent, name)[key.trial], array)
 
     return check
 

@@ -42,7 +42,7 @@ def test_cells_with_other_parameters_share_one_table(tiny, run):
     assert words["kernel.lengthscale"] == ("",) * half + ("0.3",) * half
     assert values["kernel.lengthscale"] == [None] * half + [0.3] * half
     with Store.open(path) as store:
-        regret = store.array(TrialKey(1, "ei", 0), "regret").ravel()
+        regret = store.arrays(1, "ei", "regret").ravel()
     mine = [i for i, a in enumerate(words["agent"]) if a == "ei" and i >= half]
     assert np.array_equal([float(words["regret"][i]) for i in mine], regret)
 
@@ -57,15 +57,15 @@ def test_a_grid_over_the_dimension_has_the_columns_of_the_largest(tiny, run):
 
 
 def stored(path, scenario, *actions, **values):
-    """A results file of trials of two rounds with such actions (None: not kept) and values."""
+    """A results file of agents of two rounds with such actions (None: not kept) and values."""
     meta = {"scenario": {**replace(scenario, grid=(), horizon=2).to_dict(), "points": [{}]}}
     with Store.create(path, meta) as store:
-        for trial, kept in enumerate(actions):
+        for agent, kept in zip(scenario.agents, actions, strict=False):
             rounds = {k: np.ones((2, 1)) for k in ("rewards", "values", "regret")}
             rounds |= {k: np.ones(2, np.int64) for k in ("optimum", "model_order", "evaluations")}
             rounds |= values if kept is None else {**values, "actions": kept}
             seconds = {k: np.ones(2) for k in ("ask", "tell", "evaluate")}
-            store.add([TrialRecord(TrialKey(0, "random", trial), 1, 2, rounds, seconds)])
+            store.add([TrialRecord(TrialKey(0, agent.label, 0), 1, 2, rounds, seconds)])
     return path
 
 

@@ -14,7 +14,6 @@ from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.results import records as kept
 from gpbandits_env.scenarios.results.curves import along, curves_of
 from gpbandits_env.scenarios.results.export import export_csv
-from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
@@ -106,8 +105,9 @@ def test_the_simple_regret_begins_with_the_initial_points_only_if_they_count(run
     for counts in (True, False):
         path = run(f"{counts}.sqlite", replace(thrifty, initial_counts=counts)).path
         with Store.open(path) as store:
-            key = TrialKey(0, "ei", 2)
-            regret, before = store.array(key, "regret"), store.array(key, "initial_regret")
+            regret, before = (
+                store.arrays(0, "ei", name)[2] for name in ("regret", "initial_regret")
+            )
             best = np.minimum.accumulate(regret.min(axis=1))
             want = np.minimum(best, before.min()) if counts else best
             assert np.array_equal(curves_of(store, 0, "ei", "simple_regret")[2], want)
@@ -125,7 +125,7 @@ def test_actions_are_left_out_when_not_wanted_or_too_many(run, thrifty, tmp_path
         assert all(np.array_equal(full[name], rounds[name]) for name in rounds)
     with Store.open(run("x.sqlite", replace(thrifty, store_actions=False)).path) as store:
         with pytest.raises(StoreError, match="has no actions"):
-            store.array(TrialKey(0, "ei", 0), "actions")
+            store.arrays(0, "ei", "actions")
         export_csv(store, tmp_path / "x.csv")
     with (tmp_path / "x.csv").open() as file:
         assert "action" not in csv.DictReader(file).fieldnames

@@ -11,7 +11,6 @@ from gpbandits_env.scenarios.bounds import Theorem1
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.reporting.plots import figure, plot
 from gpbandits_env.scenarios.results.export import export_csv, export_parquet, to_dataframe
-from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 
@@ -26,8 +25,8 @@ def test_means_and_errors_against_numpy(store):
     result = report(store)
     for cell in result.cells:
         for agent in cell.agents:
-            keys = [TrialKey(cell.index, agent.label, t) for t in range(4)]
-            regret = np.array([store.array(k, "regret")[:, 0] for k in keys])
+            regret = store.arrays(cell.index, agent.label, "regret")[:, :, 0]
+            assert len(regret) == 4
             want = {
                 "average_regret": regret.mean(axis=1),
                 "cumulative_regret": regret.sum(axis=1),
@@ -40,10 +39,7 @@ def test_means_and_errors_against_numpy(store):
 
 def test_comparisons_are_paired_by_trial(store):
     cell = report(store).cells[1]
-    finals = {
-        a: np.array([store.array(TrialKey(1, a, t), "regret").mean() for t in range(4)])
-        for a in ("gp-ucb", "ei")
-    }
+    finals = {a: store.arrays(1, a, "regret").mean(axis=(1, 2)) for a in ("gp-ucb", "ei")}
     pair = next(c for c in cell.comparisons if (c.a, c.b) == ("gp-ucb", "ei"))
     difference = finals["gp-ucb"] - finals["ei"]
     assert pair.difference == pytest.approx(difference.mean())
@@ -133,10 +129,12 @@ def test_csv_has_every_round(store, tmp_path):
         r for r in rows
         if (r["noise_var"], r["agent"], r["trial"], r["round"]) == ("0.1", "ei", "3", "7")
     )  # fmt: skip
-    key = TrialKey(1, "ei", 3)
-    assert float(row["reward"]) == store.array(key, "rewards")[6, 0]
-    assert int(row["action"]) == store.array(key, "actions")[6, 0]
-    assert float(row["average_regret"]) == pytest.approx(store.array(key, "regret")[:7].mean())
+    rewards, actions, regret = (
+        store.arrays(1, "ei", k)[3] for k in ("rewards", "actions", "regret")
+    )
+    assert float(row["reward"]) == rewards[6, 0]
+    assert int(row["action"]) == actions[6, 0]
+    assert float(row["average_regret"]) == pytest.approx(regret[:7].mean())
 
 
 def test_parquet_equals_csv(store, tmp_path):

@@ -43,7 +43,7 @@ def test_arrays_come_back_bit_for_bit(path):
         store.add([record(1), record(0)])
     with Store.open(path) as store:
         for name, array in record(1).rounds.items():
-            got = store.array(TrialKey(0, "a", 1), name)
+            got = store.arrays(0, "a", name)[1]
             assert got.dtype == array.dtype
             assert np.array_equal(got, array)
         assert store.arrays(0, "a", "points").shape == (2, 10, 2, 3)

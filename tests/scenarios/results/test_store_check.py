@@ -117,8 +117,7 @@ def many(scenario, path, count):
     with Store.open(path, write=True) as store:
         store.set_meta({"scenario": {**store.scenario, "trials": count}})
         names = [n for (n,) in store._db.execute("SELECT DISTINCT name FROM arrays")]
-        key = TrialKey(0, "ei", 0)
-        rounds = {name: store.array(key, name) for name in names}
+        rounds = {name: store.arrays(0, "ei", name)[0] for name in names}
         seconds = {n: store.seconds(0, "ei", n)[0] for n in ("ask", "tell", "evaluate")}
     return [
         TrialRecord(TrialKey(0, agent, trial), 1, 2, rounds, seconds)
