@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -126,6 +127,16 @@ def test_a_label_must_be_usable(label):
 def test_labels_are_unique(tiny):
     with pytest.raises(InvalidInput, match="labels of the agents must differ"):
         replace(tiny, agents=(AgentEntry("x", "ei"), AgentEntry("x", "mpi")))
+
+
+def test_ids_are_of_their_group_and_readings_follow_what_they_are_readings_of():
+    for group in registry.GROUPS:
+        module = import_module(f"gpbandits_env.scenarios.papers.{group}")
+        ids = [scenario.id for scenario in module.SCENARIOS]
+        assert len(set(ids)) == len(ids)
+        for place, id in enumerate(ids, start=1):
+            assert id.startswith(f"{group}/")
+            assert registry.base_of(id) in ids[:place]
 
 
 def test_get_says_what_was_meant():
