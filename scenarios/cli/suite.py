@@ -195,9 +195,9 @@ def check(
         raise InvalidInput(f"{rows or f'the archive of {name}'} has no rows of {agent or 'agents'}")
     for row, trial in sampled(wanted, sample, seed):
         problem = problems[one_of(row.problem, problems, "problem", suites.HINT)]
-        done = rerun(row, problem, known[row.agent], trial)
-        found[done.verdict] += 1
-        click.echo(f"{row.agent:<16} {row.problem:<26} trial {trial:<3} {done.verdict}")
+        verdict = rerun(row, problem, known[row.agent], trial)
+        found[verdict] += 1
+        click.echo(f"{row.agent:<16} {row.problem:<26} trial {trial:<3} {verdict}")
     click.echo(", ".join(f"{verdict}: {count}" for verdict, count in found.items()))
     if found[DIFFERENT]:
         sys.exit(1)

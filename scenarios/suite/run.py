@@ -219,26 +219,14 @@ def rows_of(
             done = store.trials(0, entry.label)
             count = next((i for i in range(trials) if i >= len(done) or done[i] != i), trials)
             if count:
-                seconds = [store.seconds(0, entry.label, part) for part in ("ask", "tell")]
+                ask, tell = (store.seconds(0, entry.label, part) for part in ("ask", "tell"))
                 regret = store.arrays(0, entry.label, "regret")[:count]
-                found.append(
-                    row_of(problem, entry, regret, (seconds[0] + seconds[1])[:count], seed)
-                )
+                found.append(row_of(problem, entry, regret, (ask + tell)[:count], seed))
     return found
 
 
-@dataclass(frozen=True)
-class Rerun:
-    """A trial of the archive that was run again: `SAME`, `ROUNDED` or `DIFFERENT`."""
-
-    agent: str
-    problem: str
-    trial: int
-    verdict: str
-
-
-def rerun(row: Row, problem: Scenario, entry: AgentEntry, trial: int) -> Rerun:
-    """Run a trial of a row again.
+def rerun(row: Row, problem: Scenario, entry: AgentEntry, trial: int) -> str:
+    """Run a trial of a row again: it is `SAME`, `ROUNDED` or `DIFFERENT`.
 
     Raises:
         StoreError: the row is of another problem, or of an agent with other settings.
@@ -252,12 +240,10 @@ def rerun(row: Row, problem: Scenario, entry: AgentEntry, trial: int) -> Rerun:
     record = run_trial(replace(problem, agents=(entry,)), entry.label, trial)
     regret, seconds = record.rounds["regret"], record.seconds["ask"]
     if digest(regret) == int(row.digests[trial]):
-        verdict = SAME
-    else:
-        now = row_of(problem, entry, regret[None], seconds[None]).regret[0]
-        close = np.allclose(now, row.regret[trial], rtol=TOLERANCE, atol=1e-9)
-        verdict = ROUNDED if close else DIFFERENT
-    return Rerun(row.agent, row.problem, trial, verdict)
+        return SAME
+    now = row_of(problem, entry, regret[None], seconds[None]).regret[0]
+    close = np.allclose(now, row.regret[trial], rtol=TOLERANCE, atol=1e-9)
+    return ROUNDED if close else DIFFERENT
 
 
 def sampled(rows: Iterable[Row], count: int, seed: int | None = None) -> list[tuple[Row, int]]:
