@@ -45,7 +45,6 @@ def plot(
     *,
     log: bool = False,
     bounds: bool = False,
-    suffixes: Sequence[str] = (".png", ".svg"),
     panels: Sequence[Panel] = (),
 ) -> list[Path]:
     """Draw the panels of a scenario, two per row, with rows of its own for each cell.
@@ -57,14 +56,13 @@ def plot(
         stem: the path of the files, with or without suffix; by default next to the results file.
         log: whether all regret is drawn on a logarithmic axis.
         bounds: whether the scenario's theory curves are drawn too.
-        suffixes: the kinds of file.
         panels: other panels; by default those of the scenario, or the metrics against rounds
             (without simple regret where the optimum moves).
     Returns:
         The files.
     """
     picture = figure(store, log=log, bounds=bounds, panels=panels)
-    return write(picture, stem or store.path.with_suffix(""), suffixes, [store.path])
+    return write(picture, stem or store.path.with_suffix(""), [store.path])
 
 
 def figure(
@@ -92,10 +90,9 @@ def figure(
             axes.remove()
         for block, cell in zip(blocks, cells, strict=False):
             for axes, panel in zip(block, panels, strict=False):
-                lines = [(a, cell, a, styles[a]) for a in store.labels(cell)]
-                draw_curves(axes, store, panel, lines)
+                _draw_curves(axes, store, cell, panel, styles)
                 if bounds and panel.x == "rounds":
-                    draw_bounds(axes, curves[cell], panel.y)
+                    _draw_bounds(axes, curves[cell], panel.y)
                 if panel.band != first.band:
                     axes.set_title(_above(f"{panel.title} (± {BRIEF[panel.band]})"))
             for axes in block[len(panels) :]:
@@ -147,17 +144,18 @@ def declared(store: Store) -> list[Panel]:
     return [Panel(name, "time" if parts else "rounds") for name in METRICS if name in names]
 
 
-def draw_curves(
-    axes: "Axes", store: Store, panel: Panel, lines: Sequence[tuple[str, int, str, Settings]]
+def _draw_curves(
+    axes: "Axes", store: Store, cell: int, panel: Panel, styles: Mapping[str, Plain]
 ) -> None:
     """Draw means with bands on empty axes, and a dot where an agent has just forgotten everything.
 
-    Each line has a name, a cell, an agent, and its colour and dash. On a logarithmic axis a band
-    of half height h around a mean y reaches from y / (1 + h / y) to y + h: as far down as up.
+    On a logarithmic axis a band of half height h around a mean y reaches from y / (1 + h / y) to
+    y + h: as far down as up.
     """
-    y, x = Y[panel.y], X[panel.x]
+    y, x, labels = Y[panel.y], X[panel.x], store.labels(cell)
     top, end = 0.0, 0.0
-    for name, cell, label, style in lines:
+    for label in labels:
+        style = styles[label]
         curves = along(store, cell, label, panel.y)
         mean, half = curves.mean(axis=0), panel.band_of(curves)
         at = along(store, cell, label, panel.x).mean(axis=0)
@@ -166,9 +164,9 @@ def draw_curves(
         rounds = _plotted(len(mean)) - 1
         at, mean, half = at[rounds], mean[rounds], half[rounds]
         alone = "o" if np.isfinite(at).sum() == 1 else None  # a line of one point is not seen
-        axes.plot(at, mean, label=legible(name), marker=alone, **style)
+        axes.plot(at, mean, label=legible(label), marker=alone, **style)
         low = _reflected(mean, half) if panel.log else mean - half
-        alpha = SHADE if len(lines) <= FEW else FAINT
+        alpha = SHADE if len(labels) <= FEW else FAINT
         band(axes, at, low, mean + half, style["color"], alpha=alpha)
         top, end = max(top, float(np.max(mean + half))), max(end, float(at[-1]))
     axes.set_title(_above(panel.title))
@@ -195,7 +193,7 @@ def _plotted(horizon: int) -> IntArray:
     return np.union1d(np.arange(1, min(horizon, 50) + 1), evenly)
 
 
-def draw_bounds(axes: "Axes", bounds: Mapping[str, tuple[str, Array]], name: str) -> None:
+def _draw_bounds(axes: "Axes", bounds: Mapping[str, tuple[str, Array]], name: str) -> None:
     """Add the theoretical bounds on a metric to a panel."""
     for i, (title, (metric, curve)) in enumerate(bounds.items()):
         if metric == name:

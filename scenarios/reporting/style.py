@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from gpbandits_env.arrays import Array, Plain, Settings
-from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.arrays import Array, Plain
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import writing
 
 if TYPE_CHECKING:
@@ -157,27 +157,9 @@ def band(axes: "Axes", x: Array, low: Array, high: Array, color: str, **looks: A
     axes.fill_between(x, low, high, **{"color": color, "alpha": 0.18, "linewidth": 0, **looks})
 
 
-def draw_profiles(
-    axes: "Axes",
-    x: Array,
-    shares: Mapping[str, Any],
-    styles: Mapping[str, Settings],
-    **words: str,
-) -> None:
-    """Draw profiles: of each label a share at each x, and the two ends of its band if given."""
-    for label, (share, *ends) in shares.items():
-        axes.plot(x, share, label=legible(label), **styles[label])
-        if ends:
-            low, high = ends
-            band(axes, x, low, high, styles[label]["color"])
-    axes.set(**words, ylim=(0.0, 1.02))
-
-
-def write(
-    figure: "Figure", stem: Path, suffixes: Sequence[str] = SUFFIXES, reads: Sequence[Path] = ()
-) -> list[Path]:
+def write(figure: "Figure", stem: Path, reads: Sequence[Path] = ()) -> list[Path]:
     """Write a figure under each suffix: all files, or none if one cannot be written."""
-    files = files_of(stem, suffixes)
+    files = files_of(stem)
     with house_style(), ExitStack() as stack:
         parts = [stack.enter_context(writing(f, f.suffix[1:], reads)) for f in files]
         for file, part in zip(files, parts, strict=True):
@@ -229,16 +211,14 @@ def legible(label: str) -> str:
     return ("\u200b" if label.startswith("_") else "") + _escaped(label)
 
 
-def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
+def files_of(stem: Path) -> list[Path]:
     """The files that `write` writes; a suffix of pictures that the name already has is replaced."""
-    for suffix in suffixes:
-        one_of(suffix, SUFFIXES, "kind of picture")
     if stem.suffix.lower() in OTHER_SUFFIXES:
         raise InvalidInput(f"{stem}: pictures are written as .png and .svg; leave out the suffix")
     name = stem.stem if stem.suffix in SUFFIXES else stem.name
     if name in ("", ".."):
         raise InvalidInput(f"{stem} is a folder; give the name of a picture")
-    return [stem.with_name(name + suffix) for suffix in suffixes]
+    return [stem.with_name(name + suffix) for suffix in SUFFIXES]
 
 
 def entitle(figure: "Figure", title: str) -> None:

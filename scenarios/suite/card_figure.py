@@ -8,7 +8,7 @@ import numpy as np
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.reporting.style import (
     INK,
-    draw_profiles,
+    band,
     entitle,
     legible,
     line_styles,
@@ -100,8 +100,11 @@ def _ends(card: Card) -> str:
 
 
 def _performance(axes: "Axes", card: Card, styles: Styles) -> None:
-    about = {"title": "performance profiles", "ylabel": "share of trials at or below"}
-    draw_profiles(axes, LIMITS, card.profiles, styles, xlabel=_ends(card), **about)
+    for label, (share, low, high) in card.profiles.items():
+        axes.plot(LIMITS, share, label=legible(label), **styles[label])
+        band(axes, LIMITS, low, high, styles[label]["color"])
+    axes.set(title="performance profiles", xlabel=_ends(card), ylim=(0.0, 1.02))
+    axes.set_ylabel("share of trials at or below")
 
 
 def _anytime(axes: "Axes", card: Card, styles: Styles) -> None:
@@ -112,10 +115,11 @@ def _anytime(axes: "Axes", card: Card, styles: Styles) -> None:
 
 
 def _runtime(axes: "Axes", card: Card, styles: Styles) -> None:
-    shares = {label: (share,) for label, share in card.runtimes.items()}
-    about = {"title": "runtime profiles", "ylabel": "share of problem x trial x target reached"}
-    rounds = "rounds, each of one evaluation or one batch"
-    draw_profiles(axes, card.rounds, shares, styles, xlabel=rounds, xscale="log", **about)
+    for label, share in card.runtimes.items():
+        axes.plot(card.rounds, share, label=legible(label), **styles[label])
+    axes.set(title="runtime profiles", xscale="log", ylim=(0.0, 1.02))
+    axes.set_xlabel("rounds, each of one evaluation or one batch")
+    axes.set_ylabel("share of problem x trial x target reached")
 
 
 def _improvement(axes: "Axes", card: Card, styles: Styles) -> None:
