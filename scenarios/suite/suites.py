@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache
-from importlib import import_module
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -15,9 +14,10 @@ from gpbandits_env.agents.registry import agent_class, settings_of
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.scenario import IDENTITY, AgentEntry, Scenario
+from gpbandits_env.scenarios.suite import core_v1
 
-# Name -> its module here, which has `PROBLEMS` and `TAGS`.
-SUITES = {"core-v1": "core_v1"}
+# Name -> its module, which has `PROBLEMS` and `TAGS`.
+SUITES = {"core-v1": core_v1}
 HINT = "'gpbandits suite list' lists them"
 ONE = f"{HINT}; in a command, repeat --problem for several"
 
@@ -25,7 +25,7 @@ ONE = f"{HINT}; in a command, repeat --problem for several"
 @cache
 def problems(suite: str) -> dict[str, Scenario]:
     """The problems of a suite by their ids, "suite/name"; UnknownName if there is no such suite."""
-    module = import_module(f"{__package__}.{SUITES[one_of(suite, SUITES, 'suite', HINT)]}")
+    module = SUITES[one_of(suite, SUITES, "suite", HINT)]
     return {problem.id: problem for problem in module.PROBLEMS}
 
 
@@ -40,8 +40,7 @@ def chosen(suite: str, names: Sequence[str] | None = None) -> dict[str, Scenario
 
 def tags(suite: str) -> dict[str, str]:
     """What the problems of a suite ask of an agent: tag -> what it says."""
-    _ = problems(suite)
-    found: dict[str, str] = import_module(f"{__package__}.{SUITES[suite]}").TAGS
+    found: dict[str, str] = SUITES[one_of(suite, SUITES, "suite", HINT)].TAGS
     return found
 
 
