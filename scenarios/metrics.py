@@ -64,17 +64,17 @@ KNOWN = METRICS | {
     ),
 }
 # The quantities on a panel's axes.
-SPENT = {
+Y: dict[str, Quantity] = {
+    **KNOWN,
     "model_order": Quantity("model order", "points in the posterior"),
     "evaluations": Quantity("evaluations", "evaluations spent"),
+    "rate": Quantity("evaluations per unit of time", "evaluations per unit of time"),
 }
-RATE = Quantity("evaluations per unit of time", "evaluations per unit of time")
-Y: dict[str, Quantity] = {**KNOWN, **SPENT, "rate": RATE}
 X = {
     "rounds": Quantity("rounds", "round $t$"),
     "seconds": Quantity("clock time", "seconds of asking and telling"),
     "total_seconds": Quantity("total time", "seconds, evaluations included"),
-    "evaluations": SPENT["evaluations"],
+    "evaluations": Y["evaluations"],
     "time": Quantity("time", "time, in units of the drift"),
 }
 BANDS = {"error": "one standard error", "deviation": "one standard deviation"}
@@ -106,9 +106,9 @@ class Panel:
 
     def __post_init__(self) -> None:
         check(self)
-        parts = (("y axis", self.y, Y), ("x axis", self.x, X), ("band", self.band, BANDS))
-        for kind, name, known in parts:
-            one_of(name, known, kind)
+        one_of(self.y, Y, "y axis")
+        one_of(self.x, X, "x axis")
+        one_of(self.band, BANDS, "band")
 
     @property
     def title(self) -> str:

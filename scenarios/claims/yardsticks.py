@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 from scipy.stats import binomtest
 
 from gpbandits_env.arrays import TIE, Array
+from gpbandits_env.scenarios.results.report import mean_and_error
 
 HOLDS, PART, FAILS, UNDECIDED = OUTCOMES = ("holds", "in part", "fails", "undecided")
 COVERAGE = 0.9
@@ -38,9 +39,7 @@ class Limits:
 
 def error(values: Array) -> float:
     """The standard error of the mean; NaN for one unit, 0 for values without spread."""
-    if len(values) < 2:
-        return float("nan")
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if np.ptp(values) else 0.0
+    return float(mean_and_error(values)[1])
 
 
 def interval(mean: float, se: float, units: int) -> tuple[float, float]:

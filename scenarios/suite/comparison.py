@@ -37,7 +37,7 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY
 from gpbandits_env.scenarios.suite.card import SHARES, Card, card
 from gpbandits_env.scenarios.suite.rows import Field, Row
-from gpbandits_env.scenarios.suite.scores import by_agent, means_of, runtime
+from gpbandits_env.scenarios.suite.scores import by_agent, means_of
 
 # Before the id of a scenario: the kept values of its reference results, instead of a results file.
 REFERENCE = "reference:"
@@ -236,7 +236,6 @@ def compare(
         notes=tuple(notes),
         one=one,
         improvement=improvement,
-        runtimes={label: runtime(by[label], scales, made.rounds) for label in made.profiles},
         anytime={label: _anytime(rows, scales) for label, rows in by.items()},
     )
 
