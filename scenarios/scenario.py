@@ -183,7 +183,7 @@ class Scenario:
         for name, value in settings.items():
             head, _, rest = name.partition(".")
             if name == "horizon":
-                horizon = whole(value, "horizon")
+                horizon = value
             elif head != "agents":
                 env_kwargs = put(env_kwargs, name, value)
             else:
@@ -223,8 +223,8 @@ class Scenario:
             self,
             agents=chosen,
             alternatives=tuple(e for e in everyone if e.label not in labels),
-            trials=self.trials if trials is None else whole(trials, "trials"),
-            horizon=self.horizon if horizon is None else whole(horizon, "horizon"),
+            trials=self.trials if trials is None else trials,
+            horizon=self.horizon if horizon is None else horizon,
         )
 
     def _choose(self, names: Sequence[str]) -> tuple[AgentEntry, ...]:
@@ -241,8 +241,6 @@ class Scenario:
                 one_of(name, {*entries, *AGENTS, *ADAPTERS}, "agent", HINT)
             entry = entries.get(name) or AgentEntry(label_of(name), name)
             chosen[entry.label] = entry
-        if not chosen:
-            raise InvalidInput("agents: give at least one")
         return tuple(chosen.values())
 
     def to_dict(self, seed: int = 0) -> Plain:

@@ -5,8 +5,8 @@ It also records what determines the results: the scenario with all defaults, and
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import fields
 from typing import Any
 
@@ -50,7 +50,8 @@ def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> tuple[Problem, Plain]:
         GPBanditsError: one cannot be made; the message names its place as in a scenario file.
     """
     at = f" (at {dict(cell.params)})" if cell.params else ""
-    with _environment(cell, at) as env:
+    with ExitStack() as stack:
+        env = _environment(cell, at, stack)
         for place, entry in enumerate(cell.scenario.agents):
             part = "agent"
             try:
@@ -77,8 +78,7 @@ def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> tuple[Problem, Plain]:
         return problem, describe(env.unwrapped)
 
 
-@contextmanager
-def _environment(cell: Cell, at: str) -> Iterator[gym.Env[Any, Any]]:
+def _environment(cell: Cell, at: str, stack: ExitStack) -> gym.Env[Any, Any]:
     env_id, given = cell.scenario.env, cell.scenario.env_kwargs
     if ":" in env_id:  # "module:gpbandits/Name-v0": the module registers the environment
         user_module(env_id.rpartition(":")[0], "environment.id")
@@ -87,13 +87,11 @@ def _environment(cell: Cell, at: str) -> Iterator[gym.Env[Any, Any]]:
             parse(given[key]) if key in given else None
         except GPBanditsError as error:
             raise _at(f"environment.{key}{at}", error) from None
-    with ExitStack() as stack:
-        try:
-            env = stack.enter_context(lent(env_id, cell.made_with, cell.scenario.horizon))
-        except GPBanditsError as error:
-            known = not isinstance(error.__cause__, (gym.error.Error, ImportError))
-            raise _at(f"environment{'' if known else '.id'}{at}", error) from None
-        yield env
+    try:
+        return stack.enter_context(lent(env_id, cell.made_with, cell.scenario.horizon))
+    except GPBanditsError as error:
+        known = not isinstance(error.__cause__, (gym.error.Error, ImportError))
+        raise _at(f"environment{'' if known else '.id'}{at}", error) from None
 
 
 def _at(where: str, error: GPBanditsError) -> GPBanditsError:
