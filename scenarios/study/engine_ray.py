@@ -14,7 +14,6 @@ from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 RETRIES = 3
-LOOPBACK = "127.0.0.1"
 
 
 @contextmanager

@@ -63,9 +63,9 @@ Field = Mapping[tuple[str, str], Row]
 _PLAIN = ("agent", "problem", "seconds", "settings", "frozen", "version", "machine", "trials")
 
 
-def log_spaced(horizon: int, points: int = POINTS) -> IntArray:
-    """At most ``points`` different rounds, from 1 to the horizon: (k,)."""
-    return np.unique(np.geomspace(1, horizon, points).round().astype(np.int64))
+def log_spaced(horizon: int) -> IntArray:
+    """At most `POINTS` different rounds, from 1 to the horizon: (k,)."""
+    return np.unique(np.geomspace(1, horizon, POINTS).round().astype(np.int64))
 
 
 def save(file: Path, rows: Iterable[Row]) -> None:

@@ -69,22 +69,20 @@ def opponents(outcome: SuiteOutcome) -> list[AgentEntry]:
     return [entries()[label] for label in (*best, RANDOM)]
 
 
-def exposed(public: SuiteOutcome, fresh: SuiteOutcome, seed: int = 0) -> Exposure:
+def exposed(public: SuiteOutcome, fresh: SuiteOutcome) -> Exposure:
     """Compare an agent's lead over the rivals of ``fresh`` there and in ``public``.
 
     Args:
         public: a run on the instances of the archive.
         fresh: a run of the same agent, and of the rivals, on new instances.
-        seed: the seed of the permutations.
     """
     rivals = dict.fromkeys(agent for agent, _ in fresh.rows if agent != fresh.label)
     old = {rival: _wins(public.field, public.label, rival) for rival in rivals}
     new = {rival: _wins(fresh.rows, fresh.label, rival) for rival in rivals}
     shares = {rival: (_mean(old[rival]), _mean(new[rival])) for rival in rivals}
-    leads = _leads(old), _leads(new)
-    before, after = (float(np.mean([lead.mean() for lead in side.values()])) for side in leads)
-    p = _chance({id: (lead, leads[1][id]) for id, lead in leads[0].items() if id in leads[1]}, seed)
-    return Exposure(public.label, shares, before, after, p)
+    before, after = _leads(old), _leads(new)
+    p = _chance({id: (before[id], after[id]) for id in before if id in after})
+    return Exposure(public.label, shares, _mean(before), _mean(after), p)
 
 
 def _wins(field: Field, label: str, rival: str) -> dict[str, Array]:
@@ -104,9 +102,9 @@ def _leads(side: dict[str, dict[str, Array]]) -> dict[str, Array]:
     return {id: np.mean([wins[id] for wins in side.values() if id in wins], axis=0) for id in ids}
 
 
-def _chance(leads: dict[str, tuple[Array, Array]], seed: int) -> float:
+def _chance(leads: dict[str, tuple[Array, Array]]) -> float:
     """How often instances that are shuffled within each problem have so large a fall, or larger."""
-    rng, fall = np.random.default_rng(seed), np.zeros(SHUFFLES + 1)
+    rng, fall = np.random.default_rng(0), np.zeros(SHUFFLES + 1)
     for old, new in leads.values():
         both = np.tile(np.concatenate([old, new]), (SHUFFLES + 1, 1))
         both[1:] = rng.permuted(both[1:], axis=1)
