@@ -90,18 +90,17 @@ def environments_of(store: Store) -> list[dict[str, str]]:
     The call does not contain what the cell itself changes (its point of the grid).
     """
     scenario = store.scenario
-    problems, kernels = store.meta("problems") or [], store.meta("kernels") or []
+    problems, kernels = store.meta("problems"), store.meta("kernels")
     found = []
     for cell, point in enumerate(scenario["points"]):
         made = {**scenario["env_kwargs"], **point}
-        kernel = kernels[cell] if cell < len(kernels) else made.get("kernel")
+        kernel = kernels[cell] if kernels else made.get("kernel")
         said = {"environment": f"{scenario['env']}({_call(scenario['env_kwargs'])})"}
         if kernel is not None:
             said["kernel"] = kernel if isinstance(kernel, str) else _call(kernel)
-        if cell < len(problems):
-            # Where readings are replayed, the environment itself adds none or other noise.
-            said["noise variance of the agents' model"] = f"{problems[cell]['noise_var']:.6g}"
-            said["batch size"] = str(problems[cell]["batch_size"])
+        # Where readings are replayed, the environment itself adds none or other noise.
+        said["noise variance of the agents' model"] = f"{problems[cell]['noise_var']:.6g}"
+        said["batch size"] = str(problems[cell]["batch_size"])
         if initial := scenario.get("initial"):
             said["before round 1"] = f"{initial['points']} random points are observed"
         found.append(said)

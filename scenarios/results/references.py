@@ -9,7 +9,7 @@ import math
 import os
 import platform
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 
@@ -29,13 +29,8 @@ TOLERANCE, ROUNDING = 4.0, 2.0 ** (1 - BITS)
 
 def versions() -> dict[str, str]:
     """The versions of this library, of Python and of the packages that results depend on."""
-    found = {"gpbandits-env": gpbandits_env.__version__, "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # vendored without metadata
-            found[name] = "unknown"
-    return found
+    own = {"gpbandits-env": gpbandits_env.__version__, "python": platform.python_version()}
+    return own | {name: version(name) for name in PACKAGES}
 
 
 def machine() -> Plain:
