@@ -125,16 +125,13 @@ def _table(store: Store, cell: int, label: str) -> Plain:
     }
     if store.has(cell, label, "actions"):
         actions = store.arrays(cell, label, "actions").reshape(trials * rounds * batch, -1)
-        table |= dict(zip(_action_columns(actions.shape[1]), actions.T, strict=True))
+        one = actions.shape[1] == 1
+        table |= {"action" if one else f"x{i}": column for i, column in enumerate(actions.T)}
     table |= {name: store.arrays(cell, label, kept).ravel() for name, kept in ROUNDS.items()}
     per_round = {name: store.arrays(cell, label, name) for name in PER_ROUND}
     per_round |= {name: curves_of(store, cell, label, name) for name in METRICS}
     per_round |= {f"{name}_seconds": store.seconds(cell, label, name) for name in SECONDS_FIELDS}
     return table | {name: np.repeat(values, batch) for name, values in per_round.items()}
-
-
-def _action_columns(count: int) -> list[str]:
-    return ["action"] if count == 1 else [f"x{i}" for i in range(count)]
 
 
 def _column(name: str) -> str:
