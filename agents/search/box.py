@@ -245,7 +245,7 @@ class BoxSearch(CandidateSearch):
             return climb(moved, starts, self.box.low, self.box.high, evaluations=budget)
         inside = confined(moved, lambda x, rows: linear.proposable(x))
         ends = climb(inside, starts, self.box.low, self.box.high, evaluations=budget)
-        return linear.slid(moved, *ends, self.box.free)
+        return linear.slid(moved, *ends)
 
     def _exchanged(
         self, sampled: Surface, which: int, ends: Array, values: Array, least: float

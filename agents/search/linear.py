@@ -60,16 +60,16 @@ class LinearLimits:
         self._above = np.concatenate([a[~equal & np.isfinite(b)] for a, b in rows])
         self._bound = np.concatenate([b[~equal & np.isfinite(b)] for _, b in rows])
         self._logs, self._curved = logs, logs != 0.0
-        moves = np.ones(len(logs)) if free is None else free
+        self._free = np.ones(len(logs), dtype=np.bool_) if free is None else free > 0.0
         # If continuous coordinates alone can satisfy the equalities, rounded ones need not move.
-        movable = self._equal * moves
+        movable = self._equal * self._free
         # Before NumPy 2, a matrix without rows has no rank.
         alone = not len(movable) or np.linalg.matrix_rank(movable) == len(movable)
         self._inverse = np.linalg.pinv(movable if alone else self._equal)
         self.anchor = self._inside(len(logs))
         at_anchor = self._above @ self.anchor
         # Integers on a bound are exact; with a margin, none of them would be proposed.
-        margin = TOLERANCE * (self._above[:, moves > 0.0] != 0.0).any(axis=1)
+        margin = TOLERANCE * (self._above[:, self._free] != 0.0).any(axis=1)
         self._kept = np.minimum(self._bound, np.maximum(at_anchor, self._bound - margin))
 
     def holds(self, points: Array) -> Mask:
@@ -103,36 +103,29 @@ class LinearLimits:
         found[wrong] = self._points(np.clip(self.anchor + part[:, None] * way, 0.0, 1.0))
         return found
 
-    def slid(
-        self, surface: Surface, ends: Array, values: Array, free: Array | None
-    ) -> tuple[Array, Array]:
+    def slid(self, surface: Surface, ends: Array, values: Array) -> tuple[Array, Array]:
         """The ends of ascents with their values, the best of them improved along constraints.
 
         Args:
             surface: the surface of the ascents, of which row i belongs to end i.
             ends: (n, d) points that satisfy the constraints.
             values: (n,).
-            free: (d,) 1.0 for coordinates that may move; None for all.
         """
         ends, values = ends.copy(), values.copy()
-        if free is not None and not free.any():
+        if not self._free.any():
             return ends, values
         for i in descending(values)[:SLIDES]:
             for _ in range(LEGS):
-                end = self._slide(surface, ends[i], values[i], i, free)
-                end = self._settled(end, free)
+                end = self._settled(self._slide(surface, ends[i], values[i], i))
                 value = float(surface(end, np.array([i]))[0][0])
                 if not leading(np.array([values[i], value])) or not self.proposable(end)[0]:
                     break
                 ends[i], values[i] = end[0], value
         return ends, values
 
-    def _slide(
-        self, surface: Surface, start: Array, value: float, row: int, free: Array | None
-    ) -> Array:
+    def _slide(self, surface: Surface, start: Array, value: float, row: int) -> Array:
         """The end (d,) of one ascent by sequential quadratic programming."""
-        moves = np.ones(len(start), dtype=np.bool_) if free is None else free > 0.0
-        which = np.array([row])
+        moves, which = self._free, np.array([row])
         size = abs(value) if 1e-100 < abs(value) < np.inf else 1.0
 
         def full(x: Array) -> Array:
@@ -162,16 +155,14 @@ class LinearLimits:
         )  # fmt: skip
         return full(found.x)[0] if np.isfinite(found.x).all() else start
 
-    def _settled(self, end: Array, free: Array | None) -> Array:
+    def _settled(self, end: Array) -> Array:
         """The point of the grid next to an end, on the constraints that the end meets, (1, d)."""
-        near = np.rint(end * GRID) / GRID
-        if free is not None:
-            near = np.where(free > 0.0, near, end)
+        near = np.where(self._free, np.rint(end * GRID) / GRID, end)
         met = self._above @ self.numbers(end[None])[0] > self._kept - 1.0 / GRID
         rows = np.concatenate([self._equal, self._above[met]])
         level = np.concatenate([self._level, self._kept[met]])
         # What lies on a face of the cube stays there.
-        moves = (near > 0.0) & (near < 1.0) & (True if free is None else free > 0.0)
+        moves = (near > 0.0) & (near < 1.0) & self._free
         w = self.numbers(near[None])
         w += (level - w @ rows.T) @ np.linalg.pinv(rows * moves, rcond=TOLERANCE).T
         return self.repaired(self._points(np.clip(w, 0.0, 1.0)))

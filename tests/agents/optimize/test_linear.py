@@ -60,7 +60,7 @@ def test_ascents_end_at_the_vertex_of_a_linear_program():
         return x @ goal, np.tile(goal, (len(x), 1))
 
     starts = limits.repaired(rng.random((5, 4)))
-    _, values = limits.slid(surface, starts, starts @ goal, None)
+    _, values = limits.slid(surface, starts, starts @ goal)
     best = linprog(-goal, A_ub=matrix, b_ub=np.ones(3), bounds=[(0, 1)] * 4)
     assert values.max() == pytest.approx(-best.fun, abs=1e-6)
 
@@ -84,7 +84,7 @@ def test_noise_of_rounding_does_not_change_where_ascents_along_constraints_end(e
                 slopes = values[:, None] * (2.7 * np.cos(9.0 * away) - 8.0 * away)
                 return values * noises[0], slopes * noises[1][:, None]
 
-            return limits.slid(surface, starts, surface(starts, None)[0], None)[0]
+            return limits.slid(surface, starts, surface(starts, None)[0])[0]
 
         plain = ends(0.0)
         assert np.abs(plain - starts).max() > 0.1
