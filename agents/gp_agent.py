@@ -85,8 +85,8 @@ class GPAgent(Agent):
         self._planners = [p for p in self.parts if type(p).planned is not Part.planned]
         self._observers = [p for p in self.parts if type(p).observe is not Part.observe]
         self._begin()
-        if self.batch.draws_samples:
-            self.search.check_samples(self.posterior)
+        if self.batch.draws_samples and self.search.draws_paths:
+            self.posterior.check_paths()
         self._seeded = "" if repr(rng.bit_generator.state) == start else start
 
     @property

@@ -15,9 +15,7 @@ from gpbandits_env.agents.acquisitions.functions import (
     LogEI,
     LogPI,
 )
-from gpbandits_env.agents.acquisitions.functions import (
-    AcquisitionRule as AcquisitionRule,
-)
+from gpbandits_env.agents.acquisitions.functions import AcquisitionRule as AcquisitionRule
 from gpbandits_env.agents.acquisitions.schedules import Beta, Schedule, schedule_for
 from gpbandits_env.agents.search.search import Search
 from gpbandits_env.arrays import Points, descending, flag, positive

@@ -94,6 +94,8 @@ class BoxSearch(CandidateSearch):
             of the same small box.
     """
 
+    draws_paths = True
+
     def __init__(
         self,
         box: Box,
@@ -207,9 +209,6 @@ class BoxSearch(CandidateSearch):
         paths = posterior.paths(rng, size, scale=self.scale)
         points = self._lift(self._draw(posterior))
         return points, paths(points)
-
-    def check_samples(self, posterior: BoxPosterior) -> None:
-        posterior.check_paths()
 
     def region(self, posterior: BoxPosterior, within: Within) -> Region:
         return Region(posterior, within)

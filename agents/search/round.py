@@ -91,6 +91,7 @@ class RoundSearch(CandidateSearch):
 
     def __init__(self, box: Box, rng: Generator, settings: RoundCandidates | None = None) -> None:
         self.box, self.rng, self.settings = box, rng, settings or RoundCandidates()
+        self.draws_paths = self.settings.candidates > MOST_EXACT
         self.renew()
 
     def _refined(
@@ -105,13 +106,9 @@ class RoundSearch(CandidateSearch):
 
     def _samples(self, posterior: BoxPosterior, rng: Generator, size: int) -> tuple[Array, Array]:
         held = self._candidates(posterior)
-        if self.settings.candidates > MOST_EXACT:
+        if self.draws_paths:
             return held.points, posterior.paths(rng, size, scale=self.scale)(held.points)
         return held.points, self._scaled(held.draw(rng, size), held.mean)
-
-    def check_samples(self, posterior: BoxPosterior) -> None:
-        if self.settings.candidates > MOST_EXACT:
-            posterior.check_paths()
 
     def largest_mean(self, posterior: BoxPosterior) -> float:
         if self.feasibility is not None:

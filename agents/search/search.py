@@ -35,10 +35,12 @@ class Search(Part, ABC):
         scale: the factor of the difference between posterior samples and the posterior mean.
         excluded: arms that are not chosen while others may be; None for no arm, and in a box.
         refines: whether `best` improves the best of the listed actions.
+        draws_paths: whether `sampled` needs `BoxPosterior.paths`, which not every kernel has.
         usual_beta: the beta_t of "ucb" for an algorithm with this search, if it is its own.
     """
 
     refines: ClassVar[bool] = False
+    draws_paths: bool = False
     usual_beta: Settings | None = None
 
     feasibility: Feasibility | None = None
@@ -98,10 +100,6 @@ class Search(Part, ABC):
         if feasible is not None:
             tops[~feasible[own, first]] = -np.inf
         return actions[first], tops
-
-    def check_samples(self, posterior: Any) -> None:
-        """Raise `InvalidInput` if `sampled` cannot draw from a posterior; by default it can."""
-        return
 
     def uniform(self, posterior: Any, rng: Generator, size: int) -> Points:
         """Independent uniformly random actions, (size,) or (size, d)."""

@@ -78,6 +78,8 @@ class SubspaceSearch(Search):
         round: the round t.
     """
 
+    draws_paths = True
+
     def __init__(self, box: Box, d: int, streams: Streams, growth: Growth) -> None:
         self.box, self._streams, self._growth = box, streams, growth
         self._active: IntArray = np.arange(box.dim - d, box.dim)
@@ -196,9 +198,6 @@ class SubspaceSearch(Search):
         kept = descending(mean + 3.0 * np.sqrt(var), most=self._growth.candidates)
         points = self.subspaces.points(y[kept], rows[kept])
         return points, posterior.paths(rng, size, scale=self.scale)(points)
-
-    def check_samples(self, posterior: BoxPosterior) -> None:
-        posterior.check_paths()
 
     def region(self, posterior: BoxPosterior, within: Within) -> Region:
         return Region(posterior, within)

@@ -149,10 +149,10 @@ def test_samples_do_not_outlive_the_data():
 
 
 def test_local_maxima_of_the_mean_do_not_change_how_samples_are_drawn(monkeypatch):
-    """What `check_samples` says when an agent is made holds in every round."""
+    """What `draws_paths` says when an agent is made holds in every round."""
     monkeypatch.setattr(round_search, "MOST_EXACT", 64)
     posterior, finder = belief(Matern32(0.5) + Linear()), search(candidates=64)
-    finder.check_samples(posterior)
+    assert not finder.draws_paths
     assert len(finder.candidates_of(posterior)[0]) > 64
     assert np.isfinite(finder.sampled(posterior, np.random.default_rng(0), 2)[1]).all()
 
