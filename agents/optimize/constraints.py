@@ -124,7 +124,7 @@ def check_search(space: Space, agent: GPAgent, what: str) -> None:
     kinds = (ArmSearch, BoxSearch) if linear else (ArmSearch, BoxSearch, RoundSearch)
     own = agent.action_map.inner.domain == space.domain and isinstance(search, kinds)
     mapped = linear and getattr(search, "through", None) is not None
-    if mapped or not own or agent.next_round().search is not search:
+    if mapped or not own:
         raise InvalidInput(
             f"{type(agent).__name__} does not support {what} with these settings, because it does "
             "not search the space itself: use ei, gp-ucb, ts, ts-rsr, ... and the default search"

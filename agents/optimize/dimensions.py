@@ -88,11 +88,14 @@ class NumberRange(Dimension):
             value, low, high = math.log(value), math.log(low), math.log(high)
         return [min(max((value - low) / (high - low), 0.0), 1.0)]
 
-    def _between(self, part: float) -> float:
+    def decode(self, unit: Array) -> float:
+        part = float(unit[0])
         if self.log:
             low, high = math.log(self.low), math.log(self.high)
-            return math.exp(low + part * (high - low))
-        return self.low + part * (self.high - self.low)
+            value = math.exp(low + part * (high - low))
+        else:
+            value = self.low + part * (self.high - self.low)
+        return min(max(value, self.low), self.high)
 
 
 @DIMENSIONS.register("real")
@@ -120,9 +123,6 @@ class Real(NumberRange):
                 f"the value must lie between {self.low} and {self.high}, got {shown(value)}"
             )
         return given
-
-    def decode(self, unit: Array) -> float:
-        return min(max(self._between(float(unit[0])), self.low), self.high)
 
 
 @DIMENSIONS.register("integer")
@@ -158,7 +158,7 @@ class Integer(NumberRange):
         return whole(value, "a value of an integer dimension", self.low, self.high)
 
     def decode(self, unit: Array) -> int:
-        return min(max(round(self._between(float(unit[0]))), self.low), self.high)
+        return round(super().decode(unit))
 
     def values(self) -> list[int]:
         return list(range(self.low, self.high + 1))
