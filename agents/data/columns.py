@@ -1,6 +1,7 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,10 @@ from gpbandits_env.domains import Domain
 # The number of rows for which there is space at first.
 FIRST_ROWS = 64
 COLUMNS = ("points", "rewards", "rounds", "times")
+
+
+def _column(row: int) -> Any:
+    return property(lambda data: data._numbers[row, : data.size])
 
 
 class Data:
@@ -50,17 +55,7 @@ class Data:
     def points(self) -> Points:
         return self._points[: self.size]
 
-    @property
-    def rewards(self) -> Array:
-        return self._numbers[0, : self.size]
-
-    @property
-    def rounds(self) -> Array:
-        return self._numbers[1, : self.size]
-
-    @property
-    def times(self) -> Array:
-        return self._numbers[2, : self.size]
+    rewards, rounds, times = (_column(row) for row in range(3))
 
     def noise_of(self, rows: slice | NDArray[np.intp]) -> Array | None:
         """The known variances of the noise of some rows, NaN elsewhere; None if none is known."""

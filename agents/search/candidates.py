@@ -200,7 +200,6 @@ class HeldCandidates:
         if (
             posterior is not self._posterior
             or posterior.size != self._size
-            or len(now) < count
             or not np.array_equal(now[:count], self._known)
             or not np.array_equal(posterior.predictor.beta[:count], self._beta)
         ):
