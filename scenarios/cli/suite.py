@@ -51,7 +51,7 @@ def list_problems(name: str) -> None:
         table.append([id, *sizes])
         titles.append(f"{', '.join(problem.tags):30}  {problem.title}")
     click.echo("\n".join(map("{}  {}".format, aligned(table), titles)))
-    click.echo()
+    click.echo(f"\nagents of the archive: {', '.join(dict.fromkeys(agent for agent, _ in rows))}\n")
     agents_by = defaultdict(list)
     for label, reasons in absent(name).items():
         for why, ids in reasons.items():

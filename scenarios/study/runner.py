@@ -175,7 +175,9 @@ def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
     """Make the agent of an entry for an environment."""
     try:
         agent = agents.make(entry.agent, env, seed=seed, **entry.settings)
-    except TypeError as error:
+    except GPBanditsError:
+        raise
+    except (TypeError, ValueError) as error:  # by which a constructor refuses what it is given
         raise InvalidInput(f"agent {entry.label!r}: {error}") from None
     if entry.history:
         agent.prior_data(**agent.problem.last_rows(entry.history))

@@ -133,8 +133,7 @@ def run_suite(
     entry = _entry(agent, settings)
     agent_class(entry.agent)
     end = (f"-seed{seed}" if seed else "") + ("-part" if problems or trials else "")
-    usual = f"{suite}-{entry.label}{end}".replace("/", "-").replace(" ", "-")
-    where = Path(folder) if folder is not None else Path("results") / usual
+    where = _folder(f"{suite}-{entry.label}{end}", folder)
     rows: dict[tuple[str, str], Row] = {}
     refused: dict[str, str] = {}
     failures: dict[str, tuple[TrialFailure, ...]] = {}
@@ -207,6 +206,15 @@ def _entry(agent: str | type[Agent] | AgentEntry, settings: Settings | None) -> 
         return agent
     name = f"{agent.__module__}:{agent.__qualname__}" if isinstance(agent, type) else agent
     return AgentEntry(label_of(str(name)), name, {} if settings is None else settings)
+
+
+def _folder(name: str, folder: str | Path | None) -> Path:
+    """Where results are kept, by default a folder of this name."""
+    usual = Path("results", name.replace("/", "-").replace(" ", "-"))
+    where = usual if folder is None else Path(folder)
+    if where.is_file():
+        raise InvalidInput(f"{where} is a file, and the results of a suite are kept in a folder")
+    return where
 
 
 def rows_of(

@@ -48,6 +48,18 @@ class OnlySmall(Agent):
         return self.problem.domain.sample(self.rng, 1)
 
 
+class OnlyBatches(Agent):
+    '''Refuses one action in the way of Python.'''
+
+    def __init__(self, problem, rng):
+        super().__init__(problem, rng)
+        if self.batch_size == 1:
+            raise ValueError("several actions at a time")
+
+    def ask(self):
+        return self.problem.domain.sample(self.rng, self.batch_size)
+
+
 class Memory(Agent):
     '''Knows the best action of functions whose first reward it has seen before.'''
 
@@ -155,6 +167,8 @@ def test_problems_that_an_agent_refuses_are_left_out_with_its_reason(module, tmp
     assert list(outcome.rows) == [("OnlySmall", "core-v1/se")]
     with pytest.raises(InvalidInput, match="can play no problem of core-v1: one action at a time"):
         played("suite_agents:OnlySmall", tmp_path, problems=["batch-5"])
+    other = played("suite_agents:OnlyBatches", tmp_path / "other", problems=["se", "batch-5"])
+    assert other.refused == {"core-v1/se": "agent 'OnlyBatches': several actions at a time"}
 
 
 def test_rows_of_the_archive_have_the_trials_of_the_run(tmp_path):
@@ -252,6 +266,8 @@ def test_mistakes_are_named_before_anything_runs(module, tmp_path):
         played(3, tmp_path)
     with pytest.raises(InvalidInput, match="settings must be a table whose keys are names"):
         played("gp-ucb", tmp_path, settings=["beta"])
+    with pytest.raises(InvalidInput, match=r"suite_agents.py is a file, .* kept in a folder"):
+        played("gp-ucb", tmp_path / "suite_agents.py")
     assert {p.name for p in tmp_path.iterdir()} <= {"suite_agents.py", "__pycache__"}
 
 
@@ -296,6 +312,8 @@ def test_the_commands(module, tmp_path):
     listed = invoke("list")
     assert listed.exit_code == 0
     assert "core-v1/season" in listed.output
+    assert "agents of the archive: " in listed.output
+    assert "gp-ucb/irgp" in listed.output.partition("agents of the archive: ")[2].splitlines()[0]
     (boxes,) = (line for line in listed.output.splitlines() if "needs a box" in line)
     assert ": ms-ucb (19), dropout-ucb (19)" in boxes
     more = ["--problem", "se", "--trials", "2", "--jobs", "1", "--out", str(tmp_path / "out")]
