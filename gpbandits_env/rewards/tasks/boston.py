@@ -72,22 +72,14 @@ class RMSProp:
         self.rate, self.decay, self.momentum = rate, decay, momentum
         self._square: Array = np.zeros(size)
         self._buffer: Array = np.zeros(size)
-        self._work: Array = np.zeros(size)
 
     def step(self, parameters: Array, gradient: Array) -> None:
-        """Move the parameters against the gradient; both arrays are changed."""
-        work = self._work
-        np.multiply(parameters, self.decay, out=work)
-        gradient += work
-        np.multiply(gradient, gradient, out=work)
-        work -= self._square
-        work *= 1.0 - self.smoothing
-        self._square += work
-        np.sqrt(self._square, out=work)
-        work += self.least
+        """Move the parameters against the gradient; only the parameters are changed."""
+        gradient = gradient + self.decay * parameters
+        self._square += (1.0 - self.smoothing) * (gradient**2 - self._square)
         self._buffer *= self.momentum
-        self._buffer += np.divide(gradient, work, out=work)
-        parameters -= np.multiply(self._buffer, self.rate, out=work)
+        self._buffer += gradient / (np.sqrt(self._square) + self.least)
+        parameters -= self.rate * self._buffer
 
 
 class HousingNetwork:
@@ -115,16 +107,12 @@ class HousingNetwork:
 
     def backward(self, inputs: Array, targets: Array) -> None:
         """The gradient of the mean squared error."""
-        hidden = inputs @ self._inner
-        np.maximum(hidden, 0.0, out=hidden)
-        error = hidden @ self._outer
-        error += self.parameters[-1] - targets
+        hidden = np.maximum(inputs @ self._inner, 0.0)
+        error = hidden @ self._outer + (self.parameters[-1] - targets)
         error *= 2.0 / len(targets)
-        np.matmul(error, hidden, out=self._d_outer)
-        self.gradient[-1] = np.add.reduce(error)
-        slope = (hidden > 0.0) * self._outer
-        slope *= error[:, None]
-        np.matmul(inputs.T, slope, out=self._d_inner)
+        self._d_outer[:] = error @ hidden
+        self.gradient[-1] = error.sum()
+        self._d_inner[:] = inputs.T @ ((hidden > 0.0) * self._outer * error[:, None])
 
 
 def validation_loss(units: int, rate: float, decay: float, momentum: float) -> float:

@@ -19,6 +19,7 @@ from gpbandits_env.arrays import Array, frozen, whole
 from gpbandits_env.errors import one_of
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.rewards.datasets.mnist import CLASSES, load_digits
+from gpbandits_env.rewards.tasks.logistic import softmax
 from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Split, Task, TaskEntry
 from gpbandits_env.seeding import stream
 
@@ -66,25 +67,15 @@ class Adam:
         self.rate, self._steps = rate, 0
         self._mean: NDArray[np.floating] = np.zeros(size, dtype)
         self._square: NDArray[np.floating] = np.zeros(size, dtype)
-        self._work: NDArray[np.floating] = np.zeros(size, dtype)
 
     def step(self, parameters: NDArray[np.floating], gradient: NDArray[np.floating]) -> None:
         """Move the parameters against the gradient; only the parameters are changed."""
         self._steps += 1
-        work = self._work
-        np.subtract(gradient, self._mean, out=work)
-        work *= 1.0 - self.first
-        self._mean += work
-        np.multiply(gradient, gradient, out=work)
-        work -= self._square
-        work *= 1.0 - self.second
-        self._square += work
+        self._mean += (1.0 - self.first) * (gradient - self._mean)
+        self._square += (1.0 - self.second) * (gradient**2 - self._square)
         correction = float(np.sqrt(1.0 - self.second**self._steps))
-        np.sqrt(self._square, out=work)
-        work += self.least * correction
-        np.divide(self._mean, work, out=work)
-        work *= self.rate * correction / (1.0 - self.first**self._steps)
-        parameters -= work
+        rate = self.rate * correction / (1.0 - self.first**self._steps)
+        parameters -= rate * (self._mean / (np.sqrt(self._square) + self.least * correction))
 
 
 class Network:
@@ -124,22 +115,13 @@ class Network:
                     np.clip(self.outer, -1.0, 1.0, out=self.outer)
 
     def _backward(self, inputs: Single, targets: Single) -> None:
-        hidden = inputs @ self._inner
-        active = hidden > 0.0
-        np.maximum(hidden, 0.0, out=hidden)
-        error = hidden @ self.outer
-        error += self._bias
-        error -= error.max(axis=1, keepdims=True)
-        np.exp(error, out=error)
-        error /= error.sum(axis=1, keepdims=True)
-        error -= targets
+        hidden = np.maximum(inputs @ self._inner, 0.0)
+        error = softmax(hidden @ self.outer + self._bias) - targets
         error /= len(targets)
-        error.sum(axis=0, out=self._d_bias)
+        self._d_bias[:] = error.sum(axis=0)
         if self._joint:
-            np.matmul(hidden.T, error, out=self._d_outer)
-        slope = error @ self.outer.T
-        slope *= active
-        np.matmul(inputs.T, slope, out=self._d_inner)
+            self._d_outer[:] = hidden.T @ error
+        self._d_inner[:] = inputs.T @ ((hidden > 0.0) * (error @ self.outer.T))
 
     def loss(self) -> float:
         """The mean cross-entropy of the held-out digits, at most `WORST`."""
