@@ -68,24 +68,18 @@ class Axes:
     def natural(self, cube: Array) -> Array:
         """Points of the cube (n, d) in natural units, inside the box."""
         points = self._centre + self._half * cube
-        if self._log.any():
-            points[:, self._log] = np.exp(points[:, self._log])
+        points[:, self._log] = np.exp(points[:, self._log])
         return np.clip(points, self.box.low, self.box.high)
 
     def to_cube(self, points: Array) -> Array:
         """Points in natural units (n, d) in the cube."""
         given = np.array(points)
-        if self._log.any():
-            given[:, self._log] = np.log(given[:, self._log])
+        given[:, self._log] = np.log(given[:, self._log])
         return np.clip((given - self._centre) / self._half, -1.0, 1.0)
 
     def rounded(self, points: Array) -> Array:
         """Points in natural units, with integer coordinates rounded."""
-        if not self._integer.any():
-            return points
-        whole = np.array(points)
-        whole[:, self._integer] = np.rint(whole[:, self._integer])
-        return whole
+        return np.where(self._integer, np.rint(points), points)
 
 
 @dataclass(frozen=True)
