@@ -48,11 +48,6 @@ class Episode:
         timing: the times of the episode; None without a clock.
     """
 
-    __slots__ = (
-        *("_contextual", "_domain", "_in_force", "_left", "_memo", "_moves", "_round"),
-        *("corruption", "inside", "noise", "path", "seconds", "timing"),
-    )
-
     def __init__(
         self,
         bandit: Bandit,
@@ -225,8 +220,6 @@ class Noise:
     and many get the same noise. The noise of a single instance
     (None) has no axis of instances. With sd = 0 nothing is drawn.
     """
-
-    __slots__ = ("_block", "_next", "_rngs", "_rows", "_sd", "_which")
 
     def __init__(self, instances: int | None, batch_size: int) -> None:
         self._sd = [0.0] * (instances or 1)

@@ -21,8 +21,6 @@ class Function(ABC):
             which replaces values plus noise.
     """
 
-    __slots__ = ("accuracy", "best_action", "optimum")
-
     optimum: float
     best_action: int | Array
     accuracy: float
@@ -35,8 +33,6 @@ class Function(ABC):
 
 class ArmFunction(Function):
     """A function on n arms, given by its values (n,), which are stored and marked read-only."""
-
-    __slots__ = ("values",)
 
     def __init__(self, values: Array) -> None:
         self.values: Array = frozen(values)

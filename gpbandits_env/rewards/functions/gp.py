@@ -80,8 +80,6 @@ class BoxFunction(Function):
     be below the true maximum by ``accuracy``.
     """
 
-    __slots__ = ("coefficients", "sampler")
-
     def __init__(
         self, sampler: BoxSampler, coefficients: Array, best: Array, accuracy: float
     ) -> None:

@@ -12,8 +12,6 @@ from gpbandits_env.rewards.tasks.task import Task
 class TaskFunction(Function):
     """A task with the result of `Task.draw` for an episode; points are in its box or the cube."""
 
-    __slots__ = ("latent", "scaled", "task")
-
     def __init__(self, task: Task, latent: Array, scaled: bool) -> None:
         self.task, self.latent, self.scaled = task, frozen(np.array(latent)), scaled
         best = task.best(self.latent)
@@ -35,8 +33,6 @@ class TaskFunction(Function):
 
 class NoisyTaskFunction(TaskFunction):
     """A task with random evaluations."""
-
-    __slots__ = ()
 
     def noisy(self, actions: Points, rng: np.random.Generator) -> Array:
         """The rewards (m,) of checked actions, with the noise of the task itself."""
