@@ -87,8 +87,8 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._viewers = [Viewer(bandit, render_mode) for _ in range(num_envs) if render_mode]
 
-        self._rngs: list[np.random.Generator | None] = [None] * num_envs
-        self._seeds: list[int | None] = [None] * num_envs
+        # The generator of each instance, and its seed.
+        self._streams: list[tuple[np.random.Generator, int]] = [seeded() for _ in range(num_envs)]
         self._episodes: list[Episode] = []  # none before the first reset
         self._functions = FunctionBatch(bandit.problem.domain, num_envs)
         m = self._interface.batch_size
@@ -113,12 +113,12 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The generator of each instance."""
-        return tuple(self._generator(i) for i in range(self.num_envs))
+        return tuple(rng for rng, _ in self._streams)
 
     @property
-    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
         """The seed of each instance."""
-        return tuple(self._seeds)
+        return tuple(seed for _, seed in self._streams)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Plain | None = None
@@ -137,11 +137,12 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         mask = mask_of(given.pop("reset_mask", None), self.num_envs)
         if not self._episodes and not mask.all():
             raise NotReset("the first reset() must reset all instances")
-        fresh = [None if s is None else seeded(s) for s in seeds_of(seed, self.num_envs)]
+        seeds = zip(seeds_of(seed, self.num_envs), self._streams, strict=True)
+        streams = [old if number is None else seeded(number) for number, old in seeds]
         begun = []
         info: Info = {}
         for i in np.flatnonzero(mask).tolist():
-            rng, number = fresh[i] or (self._generator(i), self._seeds[i])
+            rng, number = streams[i]
             bandit = self.bandit
             if given:
                 rng = copy.deepcopy(rng)
@@ -149,7 +150,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
                 info = self._add_info(info, {"parameters": copy.deepcopy(parameters)}, i)
             begun.append((i, rng, number, bandit))
         for i, rng, number, bandit in begun:  # nothing has changed before all options are checked
-            self._rngs[i], self._seeds[i] = rng, number
+            self._streams[i] = rng, number
             self._begin(i, bandit)
         self._over[mask] = False
         return self._observation(), info
@@ -309,17 +310,11 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
             episode.reach(int(self._round[i]) + 1, actions[i])
             self._functions[i] = episode.path.function
 
-    def _generator(self, i: int) -> np.random.Generator:
-        rng = self._rngs[i]
-        if rng is None:
-            rng, self._seeds[i] = seeded()
-            self._rngs[i] = rng
-        return rng
-
     def _begin(self, i: int, bandit: Bandit | None = None) -> None:
         """Start a new episode of an instance, with another bandit if one is given."""
         bandit = bandit or self.bandit
-        episode = Episode(bandit, self._generator(i), self._interface.corruption, self._clock)
+        rng = self._streams[i][0]
+        episode = Episode(bandit, rng, self._interface.corruption, self._clock)
         # The first reset covers all instances in order.
         self._episodes[i : i + 1] = [episode]
         self._functions[i] = episode.path.function
@@ -331,7 +326,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         self._inside = self._inside or episode.inside is not None
         self._noise.put(i, episode.noise, bandit.noise_sd)
         if self._late is not None:
-            self._late.begin(i, child(self._generator(i)))
+            self._late.begin(i, child(rng))
         self._cumulative[i], self._simple[i], self._round[i] = 0.0, np.inf, 0
         self._actions[i], self._rewards[i], self._observed[i] = self._first, 0.0, False
         if self._viewers:
