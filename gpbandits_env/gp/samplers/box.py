@@ -161,14 +161,10 @@ class JoinedFeatures(BoxSampler):
         self._parts, self.rank = tuple(parts), sum(part.rank for part in parts)
         self.error = sum(part.error for part in parts)
         self.fastest = np.max([part.fastest for part in parts], axis=0)
-        self._cuts = np.cumsum([part.rank for part in parts])[:-1]
 
     @property
     def parts(self) -> tuple[BoxSampler, ...]:
         return self._parts
-
-    def split(self, xi: Array) -> list[Array]:
-        return np.split(xi, self._cuts, axis=-1)
 
     def features(self, x: Array) -> Array:
         return np.concatenate([part.features(x) for part in self.parts], axis=1)

@@ -42,11 +42,7 @@ class DenseFactor(MatrixFactor):
         values = np.empty((*xi.shape[:-1], self.size))
         for start in range(0, self.size, BLOCK):
             end = start + BLOCK
-            rows = self.matrix[start:end, :end]
-            if xi.ndim == 1:
-                np.matmul(rows, xi[:end], out=values[start:end])
-            else:
-                values[..., start:end] = xi[..., :end] @ rows.T
+            values[..., start:end] = xi[..., :end] @ self.matrix[start:end, :end].T
         return values
 
 

@@ -106,7 +106,8 @@ class BoxSampler(ABC):
 
     def split(self, xi: Array) -> list[Array]:
         """The coefficients (..., rank) of each part, as views."""
-        return [xi]
+        cuts = np.cumsum([part.rank for part in self.parts])[:-1]
+        return np.split(xi, cuts, axis=-1)
 
     @abstractmethod
     def features(self, x: Array) -> Array:

@@ -166,8 +166,6 @@ def _places(places: list[int] | None, k: int, size: int) -> IntArray | slice | N
 
 def _shift(shift: ArrayLike, k: int) -> Array:
     """The given shift as an array (k,)."""
-    if shift is False:
-        return frozen(np.zeros(k))
     given = finite_array(shift, "shift")
     if given.shape not in ((), (k,)):
         raise InvalidInput(f"shift must be a number or have {k} entries, got {given.shape}")

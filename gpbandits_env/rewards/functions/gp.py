@@ -66,7 +66,7 @@ class GPOnArms(_GPDraws):
 
         Weighted sums of vectors give weighted sums of functions.
         """
-        return ArmFunction(vectors[0] if len(vectors) == 1 else reduce(np.add, vectors))
+        return ArmFunction(reduce(np.add, vectors))
 
     def apart(self) -> "tuple[Draws, Sequence[Draws]]":
         """These draws, and those of each term of the kernel, which is a sum."""
@@ -140,7 +140,7 @@ class GPOnBox(_GPDraws):
 
     def function_of(self, *vectors: Array) -> BoxFunction:
         """The function of the vectors of all terms, with its maximum; one search of the box."""
-        vector = vectors[0] if len(vectors) == 1 else np.concatenate(vectors)
+        vector = np.concatenate(vectors)
         best, accuracy = self.maximum(vector)
         return BoxFunction(self.sampler, vector, best, accuracy)
 
