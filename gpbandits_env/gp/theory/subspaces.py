@@ -110,12 +110,8 @@ def covering_term(
     if not (count >= 1.0).all():
         raise InvalidInput(f"subspaces must be at least 1, got {subspaces!r}")
     tail = log_tail(2.0 * whole_dim * positive(a, "a") / probability(delta), a)
-    return (
-        2.0
-        * positive(b, "b")
-        * np.sqrt(tail)
-        * _radius(2.0 / delta, count, _covered(whole_dim, d, effective_dim))
-    )
+    n = _covered(whole_dim, d, effective_dim)
+    return 2.0 * positive(b, "b") * np.sqrt(tail) * _radius(2.0 / delta, count, n)
 
 
 def regret_order_subspaces(
