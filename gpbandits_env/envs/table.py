@@ -35,11 +35,7 @@ from gpbandits_env.gp.kernels import (
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards import datasets
 from gpbandits_env.rewards.datasets import FILE_OPTIONS, Readings, is_file_name, read_table
-from gpbandits_env.rewards.functions import (
-    ReplayProcess,
-    RewardProcess,
-    TableProcess,
-)
+from gpbandits_env.rewards.functions import ReplayProcess, RewardProcess, TableProcess
 from gpbandits_env.seeding import stream
 
 # bogunovic2016, Section 5.2: the noise variance is 5% of that of the signal.

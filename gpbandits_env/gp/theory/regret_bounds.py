@@ -187,12 +187,7 @@ def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float 
 
 
 def regret_bound_ts_rsr(
-    gain: ArrayLike,
-    batch_size: int,
-    arms: int,
-    noise_var: float,
-    rho: float,
-    variance: float = 1.0,
+    gain: ArrayLike, batch_size: int, arms: int, noise_var: float, rho: float, variance: float = 1.0
 ) -> Array:
     r"""Theorem 1 with its constants: a bound on the expected cumulative regret of TS-RSR.
 

@@ -71,20 +71,10 @@ TEST_FUNCTIONS: dict[str, TestFunction] = {
     "rosenbrock": TestFunction(f.rosenbrock, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, dim=2),
     "rosenbrock-10": TestFunction(f.rosenbrock_10, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, dim=2),
     "camelback": TestFunction(
-        f.camelback,
-        (-3.0, -2.0),
-        (3.0, 2.0),
-        f.BEST_CAMELBACK,
-        1.0316284534898774,
-        dim=2,
+        f.camelback, (-3.0, -2.0), (3.0, 2.0), f.BEST_CAMELBACK, 1.0316284534898774, dim=2
     ),
     "branin": TestFunction(
-        f.branin,
-        (-5.0, 0.0),
-        (10.0, 15.0),
-        (np.pi, 2.275),
-        -10.0 / (8.0 * np.pi),
-        dim=2,
+        f.branin, (-5.0, 0.0), (10.0, 15.0), (np.pi, 2.275), -10.0 / (8.0 * np.pi), dim=2
     ),
     "bird": TestFunction(f.bird, -2.0 * np.pi, 2.0 * np.pi, f.BEST_BIRD, 106.76453674926468, dim=2),
     "hartmann-6": TestFunction(f.hartmann, 0.0, 1.0, f.BEST_HARTMANN, 3.3223680114155147, dim=6),
@@ -97,12 +87,7 @@ TEST_FUNCTIONS: dict[str, TestFunction] = {
     "griewank": TestFunction(f.griewank, -600.0, 600.0, 0.0, 0.0),
     "griewank-i": TestFunction(f.griewank_i, -600.0, 600.0, 0.0, 0.0),
     "michalewicz": TestFunction(
-        f.michalewicz,
-        0.0,
-        np.pi,
-        f.best_michalewicz,
-        f.most_michalewicz,
-        everywhere=False,
+        f.michalewicz, 0.0, np.pi, f.best_michalewicz, f.most_michalewicz, everywhere=False
     ),
 }
 

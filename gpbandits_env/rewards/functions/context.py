@@ -105,11 +105,7 @@ class ContextProcess(RewardProcess):
     """
 
     def __init__(
-        self,
-        actions: Arms | Box,
-        contexts: Contexts,
-        kernel: Kernel,
-        drift: Drift | None = None,
+        self, actions: Arms | Box, contexts: Contexts, kernel: Kernel, drift: Drift | None = None
     ) -> None:
         self.domain: Arms | Box = actions
         self.contexts, self.drift = contexts, drift
