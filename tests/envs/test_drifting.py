@@ -184,7 +184,7 @@ def test_a_function_moves_on_arms(function):
 
 def test_a_motion_of_your_own_needs_no_registration():
     class Mirror(Motion):
-        period, reach = 2.0, 1.0
+        period, room = 2.0, 1.0
 
         def onto(self, u, phase):
             return u if phase < 0.5 else -u

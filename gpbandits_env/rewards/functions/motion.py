@@ -29,13 +29,8 @@ class Motion(ABC):
 
     @property
     @abstractmethod
-    def reach(self) -> float:
-        """The map takes points of the cube into [-reach, reach]^d."""
-
-    @property
     def room(self) -> float:
         """Points of [-room, room]^d stay in the cube at every phase."""
-        return 1.0 / self.reach  # for a linear map whose inverse has the same reach
 
     @abstractmethod
     def onto(self, u: Array, phase: float) -> Array:
@@ -67,10 +62,6 @@ class _Translation(Motion):
         super().__post_init__()
         if positive(self.radius, "radius") >= 1:
             raise InvalidInput(f"radius must be below 1 (half the box side), got {self.radius!r}")
-
-    @property
-    def reach(self) -> float:
-        return 1.0 + self.radius
 
     @property
     def room(self) -> float:
@@ -119,7 +110,7 @@ class Turn(Motion):
         InvalidInput: the period is not positive.
     """
 
-    reach: ClassVar[float] = 2.0**0.5
+    room: ClassVar[float] = 1.0 / 2.0**0.5
     period: float = 100.0
 
     def onto(self, u: Array, phase: float) -> Array:
@@ -155,8 +146,8 @@ class Stretch(Motion):
             raise InvalidInput(f"factor must be above 1, got {self.factor!r}")
 
     @property
-    def reach(self) -> float:
-        return self.factor
+    def room(self) -> float:
+        return 1.0 / self.factor
 
     def _scale(self, phase: float) -> float:
         return float(self.factor ** np.sin(2.0 * np.pi * phase))
