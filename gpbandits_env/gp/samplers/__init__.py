@@ -10,7 +10,6 @@ from gpbandits_env.gp.samplers.circulant import CirculantSampler as CirculantSam
 from gpbandits_env.gp.samplers.circulant import circulant_sampler as circulant_sampler
 from gpbandits_env.gp.samplers.factors import DenseFactor as DenseFactor
 from gpbandits_env.gp.samplers.factors import KroneckerFactor as KroneckerFactor
-from gpbandits_env.gp.samplers.factors import LowRankFactor as LowRankFactor
 from gpbandits_env.gp.samplers.factors import dense_factor as dense_factor
 from gpbandits_env.gp.samplers.factors import kronecker_factor as kronecker_factor
 from gpbandits_env.gp.samplers.factors import low_rank_factor as low_rank_factor

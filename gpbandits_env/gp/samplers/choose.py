@@ -11,13 +11,8 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.samplers.box import ProductFeatures
 from gpbandits_env.gp.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
-from gpbandits_env.gp.samplers.factors import (
-    LowRankFactor,
-    dense_factor,
-    kronecker_factor,
-    low_rank_factor,
-)
-from gpbandits_env.gp.samplers.sampler import BoxSampler, Factor, Sampler
+from gpbandits_env.gp.samplers.factors import dense_factor, kronecker_factor, low_rank_factor
+from gpbandits_env.gp.samplers.sampler import BoxSampler, Factor, MatrixFactor, Sampler
 from gpbandits_env.gp.threads import one_blas_thread
 
 # A full factor of 3000 arms is 72 MB and takes half a second; one of 10,000 takes 14 s and 2.4 GB.
@@ -145,7 +140,7 @@ def _factor(arms: Arms, kernel: Kernel, max_rank: int, tolerance: float) -> Fact
             return factor
     features = kernel.features(arms.coordinates)
     if features is not None and features.shape[1] <= max_rank:
-        return LowRankFactor(features, 0.0)
+        return MatrixFactor(features, 0.0)
     return low_rank_factor(arms, kernel, max_rank, tolerance)
 
 

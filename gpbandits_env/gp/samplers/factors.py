@@ -25,13 +25,6 @@ NUMBERS = 1 << 16
 SPARED = 0.1
 
 
-class LowRankFactor(MatrixFactor):
-    """A factor Phi (n, rank) with a rank well below n. A draw costs n rank multiplications.
-
-    A covariance of 0, that of arms that never varied, has one column of zeros.
-    """
-
-
 class DenseFactor(MatrixFactor):
     """A lower triangular factor Phi (n, n); a draw skips most zeros above the diagonal.
 
@@ -62,13 +55,13 @@ def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
         lower, order, rank, _ = dpstrf(gram, lower=1)
         factor = np.empty((len(gram), rank))
         factor[order - 1] = np.tril(lower)[:, :rank]
-        return LowRankFactor(factor, _measured_error(factor, gram))
+        return MatrixFactor(factor, _measured_error(factor, gram))
     return DenseFactor(full, (arms.size + 1) * EPS * float(gram.diagonal().max()))
 
 
 def low_rank_factor(
     arms: Arms, kernel: Kernel, max_rank: int, tolerance: float = 1e-12
-) -> LowRankFactor | None:
+) -> MatrixFactor | None:
     """The pivoted Cholesky factor, or None where the numerical rank exceeds ``max_rank``.
 
     The rank of the squared exponential of lengthscale 0.2 is 19 on 1000 points of [0, 1] and 266
@@ -90,7 +83,7 @@ def low_rank_factor(
     factor, _, error = found
     if not kernel.is_stationary and arms.size <= MOST_MEASURED:
         error = max(error, _measured_error(factor, kernel(points)))
-    return LowRankFactor(factor, error)
+    return MatrixFactor(factor, error)
 
 
 def _rank_exceeds(points: Array, kernel: Kernel, max_rank: int, tolerance: float) -> bool:

@@ -64,7 +64,11 @@ class Factor(Sampler):
 
 
 class MatrixFactor(Factor):
-    """A factor with a stored matrix Phi (n, rank); a row-major matrix is not copied."""
+    """A factor with a stored matrix Phi (n, rank); a row-major matrix is not copied.
+
+    A draw costs n rank multiplications. A covariance of 0, that of arms that never varied, has one
+    column of zeros.
+    """
 
     def __init__(self, matrix: Array, error: float) -> None:
         # Arrays without a column cannot be reshaped by their size.

@@ -8,7 +8,7 @@ from gpbandits_env.gp.samplers import (
     CirculantSampler,
     DenseFactor,
     KroneckerFactor,
-    LowRankFactor,
+    MatrixFactor,
     factor_for,
     kronecker_factor,
     sampler_for,
@@ -24,10 +24,10 @@ SQUARE, FREE = Arms.grid((50, 50)), Arms(RNG.random((1600, 2)))
     [
         (SQUARE, SE, KroneckerFactor),
         (Arms.grid((60, 60)), SquaredExponential((0.1, 0.3)) * 2.0, KroneckerFactor),
-        (Arms.grid(1000), SE, LowRankFactor),
-        (FREE, SE, LowRankFactor),
-        (FREE, Linear(), LowRankFactor),
-        (SQUARE, Linear(), LowRankFactor),
+        (Arms.grid(1000), SE, MatrixFactor),
+        (FREE, SE, MatrixFactor),
+        (FREE, Linear(), MatrixFactor),
+        (SQUARE, Linear(), MatrixFactor),
         (SQUARE, ROUGH, CirculantSampler),
         (Arms.grid((16, 16, 16)), ROUGH, CirculantSampler),
         (Arms.grid(20000), Matern12(0.01), CirculantSampler),
@@ -99,6 +99,6 @@ def test_free_points_that_lie_on_a_grid_do_not_share_the_grids_sampler():
 def test_a_learner_gets_a_kronecker_factor_where_it_is_small_enough():
     assert type(factor_for(SQUARE, SE, 300)) is KroneckerFactor
     small = factor_for(SQUARE, SE, 270)
-    assert type(small) is LowRankFactor
+    assert type(small) is MatrixFactor
     assert small.rank <= 270
     assert factor_for(SQUARE, SE, 200) is None

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from gpbandits_env.gp.samplers import DenseFactor, Factor, KroneckerFactor, LowRankFactor
+from gpbandits_env.gp.samplers import DenseFactor, Factor, KroneckerFactor, MatrixFactor
 
 
 def test_phi_phi_t_is_the_kernel_within_the_stated_error(exact, phi):
@@ -103,6 +103,6 @@ def test_a_singular_covariance_is_factorised_by_its_rank(exact):
     if exact.kind == "dense":
         sampler = exact.sampler
         rank = np.linalg.matrix_rank(exact.covariance, hermitian=True)
-        expected = DenseFactor if rank == exact.arms.size else LowRankFactor
+        expected = DenseFactor if rank == exact.arms.size else MatrixFactor
         assert type(sampler) is expected
         assert rank <= sampler.rank <= exact.arms.size

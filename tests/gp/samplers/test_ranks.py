@@ -56,7 +56,7 @@ def test_linear_kernels_have_the_rank_of_their_dimension():
     arms = Arms(np.random.default_rng(0).standard_normal((500, 120)))
     # Flat up to its rank: no forecast may stop it.
     assert factor_for(arms, Linear(), 300).rank == 120
-    assert type(sampler_for(arms, Linear())).__name__ == "LowRankFactor"
+    assert type(sampler_for(arms, Linear())).__name__ == "MatrixFactor"
     assert factor_for(arms, Linear(), 119) is None
 
 
