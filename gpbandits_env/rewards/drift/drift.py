@@ -66,6 +66,14 @@ class Drift(ABC):
             "a clock needs a drift that has a method elapse"
         )
 
+    def moved(
+        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
+    ) -> Memory:
+        """The memory at t + dt, by `step` from one round to the next, otherwise by `elapse`."""
+        if dt == 1.0 and isinstance(t, int):
+            return self.step(memory, fresh, t, rng)
+        return self.elapse(memory, fresh, t, dt, rng)
+
     def values(self, memory: Memory, t: float) -> Array:
         """The function of round t, (n,), from its memory; with a clock t need not be whole."""
         return memory[0]
@@ -143,14 +151,9 @@ class Path:
 
         Cost: at most one draw of the sampler for the Markov and change-point drifts.
         """
-        t = self.round
-        after = t + dt
-        if dt == 1.0 and isinstance(t, int):
-            memory = self.drift.step(self._memory, self._fresh, t, self._chances)
-            after = t + 1
-        else:
-            memory = self.drift.elapse(self._memory, self._fresh, t, dt, self._chances)
-            after = int(after) if after == int(after) else after
+        memory = self.drift.moved(self._memory, self._fresh, self.round, dt, self._chances)
+        after = self.round + dt
+        after = int(after) if after == int(after) else after
         self.values = self._read(memory, after)
         self._memory, self.round = memory, after
         return self.values

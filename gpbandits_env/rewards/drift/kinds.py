@@ -281,7 +281,7 @@ def markov_step(values: Array, fresh: Fresh, epsilon: float) -> Array:
 
 @DRIFTS.register("blend")
 @dataclass(frozen=True)
-class Blend(Drift):
+class Blend(_InTime):
     r"""A weighted sum of independent functions, each with a drift of its own.
 
     .. math:: f = \sum_i \sqrt{w_i} f_i, \quad \sum_i w_i = 1
@@ -314,15 +314,11 @@ class Blend(Drift):
         sizes = np.array([len(m) for m in memories], dtype=np.float64)
         return (sizes, *(v for m in memories for v in m))
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
-        moved = [d.step(m, fresh, t, rng) for d, m in zip(self.drifts, _split(memory), strict=True)]
-        return (memory[0], *(v for m in moved for v in m))
-
     def elapse(
         self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
     ) -> Memory:
         parts = zip(self.drifts, _split(memory), strict=True)
-        moved = [d.elapse(m, fresh, t, dt, rng) for d, m in parts]
+        moved = [d.moved(m, fresh, t, dt, rng) for d, m in parts]
         return (memory[0], *(v for m in moved for v in m))
 
     def values(self, memory: Memory, t: float) -> Array:
@@ -333,7 +329,7 @@ class Blend(Drift):
 
 @DRIFTS.register("then")
 @dataclass(frozen=True)
-class Then(Drift):
+class Then(_InTime):
     """Several drifts applied to the same function, one after the other, in every round.
 
     The drifts must keep only the last function (Markov, change points). An example is a steady
@@ -360,16 +356,11 @@ class Then(Drift):
         object.__setattr__(self, "drifts", parts)
         object.__setattr__(self, "keeps_marginal", all(d.keeps_marginal for d in parts))
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
-        for d in self.drifts:
-            memory = d.step(memory, fresh, t, rng)
-        return memory
-
     def elapse(
         self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
     ) -> Memory:
         for d in self.drifts:
-            memory = d.elapse(memory, fresh, t, dt, rng)
+            memory = d.moved(memory, fresh, t, dt, rng)
         return memory
 
 
