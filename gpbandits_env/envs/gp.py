@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from gpbandits_env.rewards.functions import (
     DriftProcess,
     GPOnBox,
     Motion,
+    RewardProcess,
     SweptProcess,
     gp_on,
 )
@@ -83,18 +84,20 @@ class GPArguments(Arguments):
 
     def draws(self, drift: Drift | None = None, epsilon: float | None = None) -> Bandit:
         """The bandit of GP draws, static if there is no drift. Agents know ``epsilon``."""
-        domain, kernel = self.domain(), self.covariance()
+        kernel = self.covariance()
+        draws = gp_on(self.domain(), kernel)
+        if isinstance(draws, GPOnBox):
+            _ = draws.maximum  # raises an error if a search of the box would be too long
         if epsilon is None and isinstance(drift, MarkovDrift):
             epsilon = drift.epsilon
         temporal = drift.kernel if epsilon is None and isinstance(drift, TemporalDrift) else None
-        problem = Problem(
-            domain, kernel, self.noise_var, self.batch_size, epsilon=epsilon, temporal=temporal
-        )
-        kernel.check_points(domain.span)
-        draws = gp_on(domain, kernel)
-        if isinstance(draws, GPOnBox):
-            _ = draws.maximum  # raises an error if a search of the box would be too long
         process = draws if drift is None else DriftProcess(draws, drift)
+        return self.modelled(process, kernel, epsilon=epsilon, temporal=temporal)
+
+    def modelled(self, process: RewardProcess, kernel: Kernel, **known: Any) -> Bandit:
+        """The bandit of a process; agents know the kernel, the noise and ``known``."""
+        problem = Problem(process.domain, kernel, self.noise_var, self.batch_size, **known)
+        kernel.check_points(problem.joint.domain.span)
         return Bandit(problem, process, self.noise_var)
 
 
@@ -190,7 +193,7 @@ class DriftingArguments(GPArguments):
         motion = None if self.motion is None else MOTIONS.from_dict(self.motion)
         process = AnalyticProcess(self.function, domain, self.dim, motion)
         kernel = default_kernel(process.box) if self.kernel is None else self.covariance()
-        return self._on(process, kernel)
+        return self.modelled(process, kernel, epsilon=self.epsilon)
 
     def _swept(self, sweep: float) -> Bandit:
         swept = SWEPT[one_of(self.function, SWEPT, "function with a sweep")]
@@ -205,14 +208,7 @@ class DriftingArguments(GPArguments):
         process = SweptProcess(swept, domain, sweep)
         space = Box(np.full(domain.dim, swept.low), np.full(domain.dim, swept.high))
         kernel = default_kernel(space) if self.kernel is None else self.covariance()
-        return self._on(process, kernel)
-
-    def _on(self, process: AnalyticProcess | SweptProcess, kernel: Kernel) -> Bandit:
-        kernel.check_points(process.domain.span)
-        problem = Problem(
-            process.domain, kernel, self.noise_var, self.batch_size, epsilon=self.epsilon
-        )
-        return Bandit(problem, process, self.noise_var)
+        return self.modelled(process, kernel, epsilon=self.epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,15 +243,8 @@ class ContextualArguments(GPArguments):
     def bandit(self) -> Bandit:
         domain, kernel, contexts = self.domain(), self.covariance(), contexts_of(self.contexts)
         drift = MarkovDrift(self.epsilon) if self.epsilon else None
-        problem = Problem(
-            *(domain, kernel, self.noise_var, self.batch_size),
-            epsilon=self.epsilon or None,
-            contexts=contexts,
-        )
-        pairs = problem.joint.domain
-        kernel.check_points(pairs.span)
         process = ContextProcess(domain, Contexts(contexts, self._rows(contexts)), kernel, drift)
-        return Bandit(problem, process, self.noise_var)
+        return self.modelled(process, kernel, epsilon=self.epsilon or None, contexts=contexts)
 
     def _rows(self, contexts: Arms | Box) -> ArrayLike | None:
         """The contexts in order; None if they are drawn."""
