@@ -143,9 +143,8 @@ class Episode:
     def _noisy(self, actions: Points, observed: BoolArray | None) -> Array:
         """The rewards (m,) of a function with noise inside; 0 where not observed."""
         assert self.inside is not None
-        streams = [child(self.inside) for _ in actions]
         started = perf_counter()
-        rewards = noisy_rewards(self.path.function, actions, observed, streams)
+        rewards = noisy_rewards(self.path.function, actions, observed, self.inside)
         self.seconds += perf_counter() - started
         return rewards
 
@@ -195,10 +194,7 @@ def valued(function: Function, actions: Points) -> Array:
 
 
 def noisy_rewards(
-    function: Function,
-    actions: Points,
-    observed: BoolArray | None,
-    streams: list[np.random.Generator],
+    function: Function, actions: Points, observed: BoolArray | None, rng: np.random.Generator
 ) -> Array:
     """The rewards (m,) of a function with noise inside; 0 where not observed.
 
@@ -207,7 +203,7 @@ def noisy_rewards(
     """
     assert function.noisy is not None
     rewards = np.zeros(len(actions))
-    for i, own in enumerate(streams):
+    for i, own in enumerate([child(rng) for _ in actions]):
         if observed is None or observed[i]:
             rewards[i] = function.noisy(actions[i : i + 1], own)[0]
     return rewards

@@ -179,10 +179,9 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
             InvalidInput: wrong shape, type or range.
         """
         function, checked = self.function, self._check(actions)
-        values = function(checked)
-        rewards = values
+        values = rewards = function(checked)
         if function.noisy is not None:
-            rewards = noisy_rewards(function, checked, None, [child(rng) for _ in checked])
+            rewards = noisy_rewards(function, checked, None, rng)
         return rewards + self.bandit.noise_sd * rng.standard_normal(len(values)), values
 
     def reset(
