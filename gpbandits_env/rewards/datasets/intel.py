@@ -107,24 +107,17 @@ def load_intel_raw(
         MissingData: the file is missing.
         InvalidInput: an option is out of range, or the file has no complete day.
     """
-    path = dataset.locate()
+    path, slots = dataset.locate(), _rows_per_day(every)
+    positive(longest_gap, "longest_gap")
     opened: Callable[..., TextIO] = gzip.open if path.suffix == ".gz" else open
     try:
         if opened is not open:
             check_unpacked(path)
         with opened(path, "rt", encoding="ascii", errors="replace") as lines:
-            return from_lines(lines, every, days, longest_gap)
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+            found = _days(lines, every, slots)
+    except (OSError, EOFError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from None
-
-
-def from_lines(
-    lines: Iterable[str], every: int = 10, days: int | None = None, longest_gap: int = 120
-) -> Readings:
-    """The table made from such lines; see `load_intel_raw`."""
-    slots = _rows_per_day(every)
-    positive(longest_gap, "longest_gap")
-    kept = [day for day in _days(lines, every, slots) if _fits(day, longest_gap // every)]
+    kept = [day for day in found if _fits(day, longest_gap // every)]
     kept = kept if days is None else kept[: whole(days, "days")]
     if not kept:
         raise InvalidInput(

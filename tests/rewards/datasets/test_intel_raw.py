@@ -7,7 +7,7 @@ import pytest
 
 from gpbandits_env.errors import InvalidInput, MissingData
 from gpbandits_env.rewards.datasets import load
-from gpbandits_env.rewards.datasets.intel import LABELS, from_lines
+from gpbandits_env.rewards.datasets.intel import LABELS
 
 
 def line(day, minute, mote, temperature, voltage=2.6):
@@ -25,8 +25,20 @@ def two_days():
     ]
 
 
-def test_a_clean_file_becomes_a_table():
-    readings = from_lines(two_days(), every=60)
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """A function that makes the table of a file of these lines."""
+    monkeypatch.setenv("GPBANDITS_DATA", str(tmp_path))
+
+    def table(lines, **options):
+        (tmp_path / "data.txt").write_text("".join(lines))
+        return load("intel-berkeley-raw", options)
+
+    return table
+
+
+def test_a_clean_file_becomes_a_table(read):
+    readings = read(two_days(), every=60)
     assert readings.values.shape == (48, 46)
     assert readings.days.tolist() == [0] * 24 + [1] * 24
     # The mean of the readings at :00 and :30.
@@ -34,7 +46,7 @@ def test_a_clean_file_becomes_a_table():
     assert readings.values[25, 3] == pytest.approx(20 + 75 / 240 + 0.3)
 
 
-def test_defects_are_left_out():
+def test_defects_are_left_out(read):
     bad = [
         "\n",
         "2004-03-01 00:00:01.1 2\n",
@@ -47,12 +59,12 @@ def test_defects_are_left_out():
         line(1, 0, 1, 35.0, 2.1),
         line(1, 0, 1, "nan"),
     ]
-    clean = from_lines(two_days(), every=60)
-    readings = from_lines([*two_days()[:100], *bad, *two_days()[100:]], every=60)
+    clean = read(two_days(), every=60)
+    readings = read([*two_days()[:100], *bad, *two_days()[100:]], every=60)
     np.testing.assert_array_equal(readings.values, clean.values)
 
 
-def test_short_gaps_are_interpolated_and_days_with_long_ones_left_out():
+def test_short_gaps_are_interpolated_and_days_with_long_ones_left_out(read):
     mote = LABELS[2]
     kept = [
         text
@@ -65,18 +77,18 @@ def test_short_gaps_are_interpolated_and_days_with_long_ones_left_out():
             )
         )
     ]
-    readings = from_lines(kept, every=60)
+    readings = read(kept, every=60)
     assert len(readings.values) == 24
-    clean = from_lines(two_days(), every=60)
+    clean = read(two_days(), every=60)
     np.testing.assert_allclose(readings.values, clean.values[:24], atol=1e-12)
-    both = from_lines(kept, every=60, longest_gap=600)
+    both = read(kept, every=60, longest_gap=600)
     assert len(both.values) == 48
 
 
-def test_lines_in_any_order_give_the_same_table():
+def test_lines_in_any_order_give_the_same_table(read):
     lines = two_days()
     mixed = [lines[i] for i in np.random.default_rng(0).permutation(len(lines))]
-    a, b = from_lines(lines, every=30), from_lines(mixed, every=30)
+    a, b = read(lines, every=30), read(mixed, every=30)
     np.testing.assert_allclose(a.values, b.values, atol=1e-12)
 
 
@@ -90,9 +102,9 @@ def test_lines_in_any_order_give_the_same_table():
         (two_days(), {"every": 60, "longest_gap": -1}, "longest_gap"),
     ],
 )
-def test_what_cannot_be_read_is_refused(lines, options, says):
+def test_what_cannot_be_read_is_refused(read, lines, options, says):
     with pytest.raises(InvalidInput, match=says):
-        from_lines(lines, **options)
+        read(lines, **options)
 
 
 def test_it_is_found_plain_or_packed(tmp_path, monkeypatch):
