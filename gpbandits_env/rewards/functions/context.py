@@ -132,9 +132,8 @@ class ContextProcess(RewardProcess):
         return ContextPath(self, draw, streams)
 
     def bounds(self) -> tuple[float, float]:
-        if self.drift is None or self.drift.keeps_marginal:
-            return self.draws.bounds()
-        return super().bounds()
+        kept = self.drift is None or self.drift.keeps_marginal
+        return self.draws.bounds() if kept else super().bounds()
 
 
 class FixedContext(BoxSampler):
