@@ -218,21 +218,20 @@ class Noise:
     """
 
     def __init__(self, instances: int | None, batch_size: int) -> None:
-        self._sd = [0.0] * (instances or 1)
         self._which = 0 if instances is None else slice(None)
-        self._rngs: list[np.random.Generator | None] = [None] * (instances or 1)
+        self._streams: dict[int, tuple[np.random.Generator, float]] = {}
         self._rows = self._next = rows_ahead(batch_size)
         self._block: Array = np.zeros((instances or 1, self._rows, batch_size))
 
     def put(self, i: int, rng: np.random.Generator, sd: float) -> None:
         """Set the generator of one instance; its first value is used in the next round."""
-        self._rngs[i], self._sd[i] = rng, sd
+        self._streams[i] = rng, sd
         self._fill(i, self._next)
 
     def next(self) -> Array:
         """The noise of the next round, (B, m) or (m,): a view that is valid until the next call."""
         if self._next == self._rows:
-            for i in range(len(self._rngs)):
+            for i in self._streams:
                 self._fill(i, 0)
             self._next = 0
         rows: Array = self._block[self._which, self._next]
@@ -240,9 +239,7 @@ class Noise:
         return rows
 
     def _fill(self, i: int, start: int) -> None:
-        rng, sd = self._rngs[i], self._sd[i]
-        if rng is None or start >= self._rows:
-            return
+        rng, sd = self._streams[i]
         rows = self._block[i, start:]
         if sd:
             rng.standard_normal(out=rows)
