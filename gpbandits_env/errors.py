@@ -154,10 +154,10 @@ def _nearest(name: object, known: Iterable[str], hint: str = "", more: str = "")
     return f"{guess} (the nearest of {len(names)}: {', '.join([*five, *also])})"
 
 
-def one_of(word: object, known: Iterable[str], kind: str, hint: str = "") -> str:
+def one_of(word: object, known: Iterable[str], kind: str, hint: str = "", more: str = "") -> str:
     """The word if it is known; otherwise raises the `UnknownName` of `unknown`."""
     if not isinstance(word, str) or word not in known:
-        raise unknown(kind, word, known, hint)
+        raise unknown(kind, word, known, hint, more)
     return word
 
 

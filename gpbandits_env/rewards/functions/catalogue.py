@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, finite_array, flag, whole
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.rewards.functions import formulas as f
 
 # A stated maximum is exact up to the 16 digits of its constants, relative to max(1, |maximum|).
@@ -107,9 +107,13 @@ def add_test_function(name: str, function: TestFunction) -> None:
     Worker processes must import the module that calls this. A lambda cannot be pickled.
 
     Raises:
-        InvalidInput: the name is taken; the formula does not return one finite value per point; its
-            value at ``best`` is not ``maximum``; or one at 256 points of the box is above that.
+        InvalidInput: the name is no text, or taken; the formula does not return one finite value
+            per point; its value at ``best`` is not ``maximum``; or one at 256 points of the box is
+            above that.
     """
+    if not isinstance(name, str) or not isinstance(function, TestFunction):
+        given = f"{shown(name)} and {shown(function)}"
+        raise InvalidInput(f"a name and a TestFunction are needed, got {given}")
     if name in TEST_FUNCTIONS:
         raise InvalidInput(f"a function named {name!r} exists already; use another name")
     dim = function.dim or 2

@@ -85,8 +85,10 @@ def make_task(
     make: Callable[..., Task] | None = None
     if isinstance(name, str) and ":" in name:
         make = class_named(name, Task, "task")  # type: ignore[type-abstract]
-    elif one_of(name, [*TASKS, *TEST_FUNCTIONS], "task") in TASKS:
-        make = TASKS[name].make
+    else:
+        known_tasks = [*TASKS, *TEST_FUNCTIONS]
+        if one_of(name, known_tasks, "task", more="your own as module:Class") in TASKS:
+            make = TASKS[name].make
     options = mapping({} if options is None else options, "the options of a task")
     known = () if make is None else tuple(inspect.signature(make).parameters)
     for key in options:

@@ -204,6 +204,9 @@ def test_a_function_of_your_own(monkeypatch):
     assert (function.optimum, function.best_action.tolist()) == (0.0, [0.5] * 3)
     with pytest.raises(InvalidInput, match="already"):
         add_test_function("bowl", mine)
+    for wrong in ((3, mine), ("other", bowl)):
+        with pytest.raises(InvalidInput, match="a name and a TestFunction are needed, got"):
+            add_test_function(*wrong)
     with pytest.raises(InvalidInput, match=r"-0\.5 at its maximizer"):
         add_test_function("lies", TestFunction(bowl, -1.0, 1.0, 0.0, 0.0))
     column = TestFunction(lambda x: bowl(x)[:, None], -1.0, 1.0, 0.5, 0.0)

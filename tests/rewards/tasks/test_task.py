@@ -100,6 +100,8 @@ def test_a_number_is_a_corner_in_every_coordinate():
 def test_what_does_not_fit_is_refused():
     with pytest.raises(UnknownName, match="did you mean 'push-3d'"):
         make_task("push-3")
+    with pytest.raises(UnknownName, match="your own as module:Class"):
+        make_task("Oven")
     with pytest.raises(InvalidInput, match="task_options"):
         make_task("push-3d", dim=3)
     with pytest.raises(UnknownName, match="option"):
