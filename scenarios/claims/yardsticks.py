@@ -17,7 +17,9 @@ from gpbandits_env.scenarios.results.report import mean_and_error
 
 HOLDS, PART, FAILS, UNDECIDED = OUTCOMES = ("holds", "in part", "fails", "undecided")
 COVERAGE = 0.9
-LEVEL, BEST, PUBLISHED = 1.5, 1.25, 2.0
+# A ratio of means lies below the factor of its yardstick, or between it and its inverse.
+LEVEL = 1.5
+FACTORS = {"level": LEVEL, "best": 1.25, "published": 2.0}
 
 Judged = tuple[str, dict[str, float]]
 
@@ -35,6 +37,21 @@ class Limits:
     below: float | None = None
     at_least: float | None = None
     at_most: float | None = None
+
+    def ends(self, yardstick: str) -> tuple[float | None, float | None]:
+        """The limits between which the interval of a yardstick should lie; None if there is none.
+
+        "better" has no interval, but a ratio below 1 says the same.
+        """
+        if yardstick in FACTORS:
+            common = LEVEL if yardstick == "best" and self.logarithmic else FACTORS[yardstick]
+            most = self.factor or common
+            return None if self.one_sided or yardstick == "best" else 1 / most, most
+        if yardstick == "better":
+            return None, 1.0
+        if yardstick in ("share", "limit"):
+            return self.at_least, self.at_most
+        return self.above, self.below
 
 
 def error(values: Array) -> float:
@@ -67,8 +84,9 @@ def ratio(a: Array, b: Array, logarithmic: bool = False) -> tuple[float, float, 
     return mean_a / mean_b, low, high
 
 
-def _against(low: float, high: float, above: float | None, below: float | None) -> str:
-    """Whether an interval lies on the stated side of its limits, as a whole, in part, or not."""
+def _against(low: float, high: float, ends: tuple[float | None, float | None]) -> str:
+    """Whether an interval lies between its limits, as a whole, in part, or not."""
+    above, below = ends
     least, most = (-np.inf if above is None else above), (np.inf if below is None else below)
     if low > least and high < most:
         return HOLDS
@@ -80,9 +98,8 @@ def level(a: Array, b: Array, limits: Limits) -> Judged:
 
     Equal values in every unit are undecided: the two are one run, and show nothing of each other.
     """
-    factor = limits.factor or LEVEL
     value, low, high = ratio(a, b, limits.logarithmic)
-    outcome = _against(low, high, None if limits.one_sided else 1 / factor, factor)
+    outcome = _against(low, high, limits.ends("level"))
     outcome = UNDECIDED if np.array_equal(a, b) else outcome
     return outcome, {"ratio": value, "low": low, "high": high}
 
@@ -100,22 +117,20 @@ def better(a: Array, b: Array, limits: Limits) -> Judged:
 
 def best(a: Array, others: Mapping[str, Array], limits: Limits) -> Judged:
     """The mean of a is the lowest, or the interval of its ratio to the lowest is below 1.25."""
-    factor = limits.factor or (LEVEL if limits.logarithmic else BEST)
     lowest = min(others, key=lambda label: float(others[label].mean()))
     value, low, high = ratio(a, others[lowest], limits.logarithmic)
     rank = 1.0 + sum(float(o.mean()) < float(a.mean()) for o in others.values())
-    outcome = HOLDS if rank == 1.0 else _against(low, high, None, factor)
+    outcome = HOLDS if rank == 1.0 else _against(low, high, limits.ends("best"))
     numbers = {"a": float(a.mean()), lowest: float(others[lowest].mean()), "rank": rank}
     return outcome, numbers | {"ratio": value, "low": low, "high": high}
 
 
 def published(a: Array, value: float, limits: Limits) -> Judged:
     """The interval of the mean over the published value lies inside [1/2, 2]."""
-    factor = limits.factor or PUBLISHED
     mean = float(a.mean())
     low, high = (end / value for end in interval(mean, error(a), len(a)))
     numbers = {"a": mean, "published": value, "ratio": mean / value, "low": low, "high": high}
-    return _against(low, high, 1 / factor, factor), numbers
+    return _against(low, high, limits.ends("published")), numbers
 
 
 def slope(a: Array, x: Array, limits: Limits) -> Judged:
@@ -131,7 +146,7 @@ def slope(a: Array, x: Array, limits: Limits) -> Judged:
     value, a = float(weights @ np.log(mean / mean[0])), a / mean
     low, high = interval(value, error((a - a[:, :1]) @ weights), len(a))
     numbers = {"slope": value, "low": low, "high": high}
-    return _against(low, high, limits.above, limits.below), numbers
+    return _against(low, high, limits.ends("slope")), numbers
 
 
 def mean(a: Array, limits: Limits) -> Judged:
@@ -139,14 +154,14 @@ def mean(a: Array, limits: Limits) -> Judged:
     value = float(a.mean())
     low, high = interval(value, error(a), len(a))
     numbers = {"mean": value, "low": low, "high": high}
-    return _against(low, high, limits.above, limits.below), numbers
+    return _against(low, high, limits.ends("mean")), numbers
 
 
 def share(a: Array, limits: Limits) -> Judged:
     """Wilson's interval of the share of values that are not 0 is on the right side of a limit."""
     found = binomtest(int(np.count_nonzero(a)), len(a))
     low, high = map(float, found.proportion_ci(COVERAGE, "wilson"))
-    outcome = _against(low, high, limits.at_least, limits.at_most)
+    outcome = _against(low, high, limits.ends("share"))
     return outcome, {"share": float(found.statistic), "low": low, "high": high}
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from urllib.parse import unquote
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
@@ -261,7 +262,7 @@ def test_claims_are_judged_by_the_rule_of_every_paper(papers, monkeypatch):
 def test_a_small_plot_shows_the_interval_and_the_limits_of_its_check(papers):
     check, part = made("level", {"ratio": 1.2, "low": 0.9, "high": 1.6})
     assert papers.span(check, part) == (0.9, 1.2, 1.6)
-    assert papers.bounds(check) == [1 / 1.5, 1.5]
+    assert check.ends("level") == (1 / 1.5, 1.5)
     assert papers.figures(part) == "ratio 1.2 (0.9 to 1.6); 4 units"
     check, part = made("better", {"a": 1.0, "b": 2.0, "difference": -1.0, "SE": 0.25})
     assert papers.span(check, part) == (0.25, 0.5, 0.75)
@@ -281,7 +282,17 @@ def test_a_small_plot_shows_the_interval_and_the_limits_of_its_check(papers):
     assert papers.figures(CheckPart("a", "undecided", {}, 5)).endswith("; 5 units")
     check, part = made("mean", {"mean": 1.0, "low": float("nan"), "high": float("nan")}, above=0.0)
     assert papers.span(check, part) is None
-    assert papers.bounds(check) == [0.0]
+    assert check.ends("mean") == (0.0, None)
+
+
+def test_the_limit_of_a_small_plot_is_the_one_by_which_its_check_judges(papers):
+    """The interval reaches from 1 to 2; the best has a factor of its own in logarithms."""
+    for metric, limit in (("simple_regret", 1.25), ("log10_level", 1.5)):
+        numbers = {"ratio": 1.5, "low": 1.0, "high": 2.0}
+        check, part = made("best", numbers, metric=metric)
+        ((_, plot),) = papers.plotted(Judged(check, (part,), ()))
+        (at,) = re.findall(r'x1="([\d.]+)"[^>]*dasharray', plot)
+        assert float(at) == pytest.approx(4 + 112 * np.log2(limit), abs=0.05)
 
 
 def test_the_reference_has_signatures_and_formulas(site):

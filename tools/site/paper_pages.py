@@ -14,7 +14,7 @@ from scenario_pages import ROOT, concerned, group_of, literal, made, verdicts
 
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.claims import judge, yardsticks
+from gpbandits_env.scenarios.claims import judge
 from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading, paper
 from gpbandits_env.scenarios.claims.judge import VERDICTS, CheckPart, Verdict
 from gpbandits_env.scenarios.claims.yardsticks import FAILS, HOLDS, PART, UNDECIDED
@@ -28,11 +28,6 @@ NAMED = 3  # scenarios that a claim names
 MAIN = 3  # figures on the first page of a paper
 MARKER = "<!-- the site puts the list here -->"
 COLOURS = ("#2e7d32", "#f9a825", "#c62828", "#9e9e9e")
-STANDARD = {
-    "level": (1.0 / yardsticks.LEVEL, yardsticks.LEVEL),
-    "best": (yardsticks.BEST,),
-    "published": (1.0 / yardsticks.PUBLISHED, yardsticks.PUBLISHED),
-}
 
 
 def counts(group: str) -> list[int]:
@@ -172,7 +167,7 @@ def commands(claim: Claim) -> str:
 def plotted(judged: judge.Judged) -> list[tuple[CheckPart, str]]:
     """Each part of a check with its interval and the limits as SVG; all share one axis."""
     spans = [span(judged.check, part) for part in judged.parts]
-    limits = bounds(judged.check)
+    limits = [x for x in judged.check.ends(judged.check.yardstick) if x is not None]
     known = [*limits, *(x for found in spans if found for x in found)]
     plots = [drawn(found, known, limits) if found else "" for found in spans]
     return list(zip(judged.parts, plots, strict=True))
@@ -188,15 +183,6 @@ def span(check: Check, part: CheckPart) -> tuple[float, float, float] | None:
     if middle is None or not all(map(isfinite, (n["low"], n["high"]))):
         return None
     return n["low"], middle, n["high"]
-
-
-def bounds(check: Check) -> list[float]:
-    """The limits against which a check holds its intervals."""
-    if check.yardstick in STANDARD:
-        own = (1.0 / check.factor, check.factor) if check.factor else STANDARD[check.yardstick]
-        return [*(own[-1:] if check.one_sided or check.yardstick == "best" else own)]
-    found = (check.above, check.below, check.at_least, check.at_most)
-    return [1.0] if check.yardstick == "better" else [x for x in found if x is not None]
 
 
 def drawn(span: tuple[float, float, float], known: list[float], limits: list[float]) -> str:
