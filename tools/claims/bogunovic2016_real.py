@@ -4,6 +4,7 @@ Units are blocks of rounds on the temperatures, where one recording is replayed,
 50 sensors on the traffic.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,13 +43,16 @@ def difference(a: Array, b: Array) -> Array:
 
 
 def play(
-    entry: AgentEntry, problem: Problem, rows: Array, seed: int, opening: int | None = None
+    entry: AgentEntry, problem: Problem, rows: Array, seed: int, given: Sequence[int] = ()
 ) -> tuple[IntArray, Array]:
-    """The arms that an agent chooses on successive rows of readings, and the regret: (T,) each."""
+    """The arms that an agent chooses on successive rows of readings, and the regret: (T,) each.
+
+    The first arms may be given, which it is told as if it had chosen them.
+    """
     agent = agents.make(entry.agent, problem, seed=seed, **entry.settings)
     arms = np.empty(len(rows), np.int64)
     for t, row in enumerate(rows):
-        arms[t] = agent.ask()[0] if t or opening is None else opening
+        arms[t] = given[t] if t < len(given) else agent.ask()[0]
         agent.tell(arms[t : t + 1], row[arms[t : t + 1]])
     return arms, rows.max(axis=1) - rows[np.arange(len(rows)), arms]
 
@@ -186,7 +190,7 @@ def _draw(draw: int) -> dict[str, Any]:
     """The results of one draw of sensors."""
     rng = stream("bogunovic2016/traffic-draws", draw)
     columns = tuple(int(c) for c in np.sort(rng.choice(SENSORS, 50, replace=False)))
-    openings = rng.choice(50, OPENINGS, replace=False)
+    openings = rng.choice(50, OPENINGS, replace=False).tolist()
     given = {**bogunovic2016.TRAFFIC, "columns": columns}
     problem, rows = _replayed(given, 2 * MORNING)
     mornings = rows.reshape(2, MORNING, -1)
@@ -197,7 +201,7 @@ def _draw(draw: int) -> dict[str, Any]:
         entries[f"r-gp-ucb {n}"] = AgentEntry("r", "r-gp-ucb", settings)
     runs = {
         label: [
-            [play(entry, problem, morning, int(first), int(first)) for first in openings]
+            [play(entry, problem, morning, first, [first]) for first in openings]
             for morning in mornings
         ]
         for label, entry in entries.items()
@@ -214,7 +218,7 @@ def _draw(draw: int) -> dict[str, Any]:
         at, rest = _events(runs[label], mornings)
         found[f"event {label}"], found[f"event {label}, other rounds"] = at, rest
     waits = [
-        _waits((tv, gp_ucb), problem, morning, event, int(first))
+        _waits((tv, gp_ucb), problem, morning, event, first)
         for morning in mornings
         for event in EVENTS
         for first in openings[:4]
@@ -255,7 +259,7 @@ def _waits(
     """
     waits = []
     for source in pair:
-        arms, regret = play(source, problem, morning[:event], first, first)
+        arms, regret = play(source, problem, morning[:event], first, [first])
         fallen = morning.copy()
         fallen[event:, np.bincount(arms[-5:]).argmax()] -= 2.0 * FALL
         waits.append([_wait(e, problem, fallen, arms, regret[-1]) for e in pair])
@@ -264,21 +268,10 @@ def _waits(
 
 def _wait(entry: AgentEntry, problem: Problem, rows: Array, arms: IntArray, before: float) -> int:
     """Rounds until regret is within a quarter of its jump above ``before``, at most `WAIT`."""
-    agent = agents.make(entry.agent, problem, seed=0, **entry.settings)
-    for t, arm in enumerate(arms):
-        agent.ask()
-        agent.tell(np.array([arm]), rows[t, [arm]])
-    end, jump = min(len(rows), len(arms) + WAIT), 0.0
-    for t in range(len(arms), end):
-        arm = agent.ask()
-        regret = float(rows[t].max() - rows[t, arm[0]])
-        jump = max(regret - before, 0.0) if t == len(arms) else jump
-        if t == len(arms) and jump == 0.0:
-            return 0
-        if t > len(arms) and regret <= before + 0.25 * jump:
-            return t - len(arms)
-        agent.tell(arm, rows[t, arm])
-    return end - len(arms)
+    regret = play(entry, problem, rows[: len(arms) + WAIT], 0, arms.tolist())[1][len(arms) :]
+    jump = max(regret[0] - before, 0.0)
+    recovered = regret <= before + 0.25 * jump
+    return int(recovered.argmax()) if recovered.any() else len(regret)
 
 
 # -- What is learned before the runs ---------------------------------------------------------------
