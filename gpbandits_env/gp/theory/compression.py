@@ -69,7 +69,7 @@ def regret_bound_compressed_ei(
     gain: ArrayLike,
     noise_var: float,
     epsilon: ArrayLike,
-    largest_z: float,
+    largest_z: ArrayLike,
     *,
     as_printed: bool = False,
 ) -> Array:
@@ -78,7 +78,7 @@ def regret_bound_compressed_ei(
     .. math:: \frac{\sqrt{3 (\beta_T + 1 + R^2)} + \sqrt{\beta_T}}{\sqrt{\log(1 + 1/s^2)}}
         \left(\sqrt{2 T \gamma_{M_T}} + T \sqrt{2 \epsilon}\right)
 
-    ``largest_z`` is R, the largest |mu - y_max| / sigma over rounds and arms.
+    ``largest_z`` is R, the largest |mu - y_max| / sigma over rounds and arms, a number or an array.
 
     ERRATUM: eqs. (3.6) and (9.28) lack the root over log(1 + 1/s^2) that the preceding eq. (9.27)
     has. For s^2 < 0.58 the printed bound is the smaller one. In addition, the proof applies a bound
@@ -90,7 +90,7 @@ def regret_bound_compressed_ei(
     betas, gains = nonnegative(beta, "beta"), nonnegative(gain, "gain")
     budget = nonnegative(epsilon, "epsilon")
     log = math.log1p(1.0 / positive(noise_var, "noise_var"))
-    largest = positive(largest_z, "largest_z", zero=True)
+    largest = nonnegative(largest_z, "largest_z")
     width = np.sqrt(3.0 * (betas + 1.0 + largest**2)) + np.sqrt(betas)
     bracket = np.sqrt(2.0 * t * gains) + t * np.sqrt(2.0 * budget)
     return width / (log if as_printed else math.sqrt(log)) * bracket

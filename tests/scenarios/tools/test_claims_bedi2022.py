@@ -6,8 +6,8 @@ import pytest
 from gpbandits_env.agents.acquisitions.functions import log_h
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
-from tools.claims import bedi2022
-from tools.claims.compressed_runs import DELTA, NOISE_VAR, Runs, improved, line
+from tools.claims import bedi2022, bedi2022_bounds, bedi2022_clock, bedi2022_orders
+from tools.claims.bedi2022_runs import DELTA, NOISE_VAR, Runs, improved, line
 
 ARMS = Arms.grid(40, -4.0, 4.0)
 VALUES = np.sin(ARMS.coordinates[:, 0])
@@ -66,7 +66,7 @@ def test_a_domain_has_the_spacing_of_the_example():
 
 
 def test_a_refitted_posterior_is_the_dense_one():
-    posterior = bedi2022.Refitted(ARMS)
+    posterior = bedi2022_clock.Refitted(ARMS)
     for arm, reward in ((3, 0.1), (20, -0.5), (20, -0.4)):
         posterior.condition([arm], [reward])
     mean, var = dense([3, 20, 20], [0.1, -0.5, -0.4])
@@ -109,19 +109,19 @@ def test_late_regret_counts_only_where_something_was_rejected_before():
 
 def test_the_bound_of_a_rule_is_that_of_its_theorem():
     gain, shape = np.full((3, 6), 7.0), (3, 6)
-    horizons = np.array(bedi2022.HORIZONS)
+    horizons = np.array(bedi2022_bounds.HORIZONS)
     beta, budget, z = np.full(6, 9.0), np.full(6, 0.01), np.full(shape, 2.0)
-    ucb = bedi2022._bound("ucb", beta, gain, budget, z)
+    ucb = bedi2022_bounds._bound("ucb", beta, gain, budget, z)
     bound = theory.regret_bound_compressed(horizons, 9.0, 7.0, 0.001, 0.01)
     assert ucb == pytest.approx(np.tile(bound, (3, 1)))
-    ei = bedi2022._bound("ei", beta, gain, budget, z)
+    ei = bedi2022_bounds._bound("ei", beta, gain, budget, z)
     width = np.sqrt(3 * (9 + 1 + 4)) + 3
     bracket = np.sqrt(2 * horizons * 7.0) + horizons * np.sqrt(0.02)
     assert ei == pytest.approx(np.tile(width / np.log(1001) * bracket, (3, 1)))
 
 
 def test_dictionaries_count_points_with_and_without_repeats():
-    found = bedi2022.dictionaries(horizon=12)
+    found = bedi2022_orders.dictionaries(horizon=12)
     assert len(found) == 5 * 2 * 2 * 3
     for name in (n.removeprefix("rank ") for n in found if n.startswith("rank ")):
         (missing, largest, repeats, distinct, rank) = (
@@ -135,15 +135,15 @@ def test_dictionaries_count_points_with_and_without_repeats():
 
 
 def test_a_clock_has_the_times_of_three_agents_with_the_same_rewards():
-    found = bedi2022.clock(0.0, horizon=6, trials=2)
+    found = bedi2022_clock.clock(0.0, horizon=6, trials=2)
     values = 2.0 * VALUES
-    for rule in bedi2022.RULES:
-        ratios = [found[f"{a}/{b} example {rule}"] for a, b in bedi2022.RATIOS]
+    for rule in bedi2022_clock.RULES:
+        ratios = [found[f"{a}/{b} example {rule}"] for a, b in bedi2022_clock.RATIOS]
         assert all((ratio > 0.0).all() for ratio in ratios)
         assert ratios[1] * ratios[2] == pytest.approx(1.0)
         # With epsilon = 0 nothing is left out, and with a large one everything.
         timed = [
-            bedi2022._timed(ARMS, values, 2, epsilon, 12, rule, kind, 0)
+            bedi2022_clock._timed(ARMS, values, 2, epsilon, 12, rule, kind, 0)
             for epsilon, kind in ((0.0, "compressed"), (0.0, "dense"), (9.0, "compressed"))
         ]
         assert all((np.diff(times) >= 0.0).all() for times, _ in timed)

@@ -5,12 +5,12 @@ and stops early where nothing can change any more, so that many horizons take mi
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from gpbandits_env.agents.acquisitions.functions import log_h
@@ -19,8 +19,10 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.gp.posterior import posterior_for
+from gpbandits_env.rewards.functions.formulas import example, rosenbrock_10
 
 NOISE_VAR, DELTA = 0.001, 0.1
+RULES, TRIALS = ("ucb", "ei", "mpi"), 20
 KERNEL = SquaredExponential(1.0)
 
 
@@ -54,11 +56,9 @@ class Runs:
         self, rule: str, values: Array, epsilon: float, horizon: int, seed: int, initial: int = 0
     ) -> Run:
         """Run "ucb", "ei" or "mpi" at epsilon nats on a function with these values at the arms."""
-        rng, top = np.random.default_rng(seed), int(values.argmax())
-        noise = rng.normal(0.0, math.sqrt(NOISE_VAR), horizon + initial)
         self.posterior.forget()
-        first = rng.integers(self.arms.size, size=initial)
-        best = observe(self.posterior, first, values[first] + noise[horizon:])
+        noise, best = begin(self.posterior, values, horizon, seed, initial)
+        top = int(values.argmax())
         roots = roots_of(self.arms, horizon, self._beta)
         found = Run(np.empty(horizon), np.empty(horizon))
 
@@ -84,21 +84,38 @@ class Runs:
         self,
         rule: str,
         functions: Array,
-        budgets: Sequence[tuple[float, int]],
+        epsilons: ArrayLike,
+        horizons: ArrayLike,
         scale: int,
         initial: int = 0,
     ) -> NDArray[Any]:
-        """Runs on functions (k, n) at each (epsilon, T): (k, budgets) of `Run`."""
+        """Runs on functions (k, n) at each epsilon with its T, or with the same: (k, epsilons)."""
+        budgets = list(np.broadcast(epsilons, horizons))
         found = np.empty((len(functions), len(budgets)), object)
         for i, j in np.ndindex(*found.shape):
             found[i, j] = self.run(rule, functions[i], *budgets[j], scale * i + j, initial)
         return found
 
 
+def of_runs(number: Callable[[Run], Any]) -> Callable[[NDArray[Any]], Array]:
+    """A number of a run, for arrays of runs."""
+    return np.vectorize(number, otypes=[float])
+
+
 def roots_of(arms: Arms, horizon: int, beta: Callable[[Array], Array] | None = None) -> Array:
     """sqrt(beta_t) of each round, by default of the first beta_t of Theorem 3.2."""
     t = np.arange(1.0, horizon + 1.0)
     return np.sqrt(beta(t) if beta else theory.beta_finite(t, arms.size, DELTA))
+
+
+def begin(
+    posterior: Any, values: Array, horizon: int, seed: int, initial: int
+) -> tuple[Array, float]:
+    """The noise of each round, and the best reward of the points that are observed before."""
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(0.0, math.sqrt(NOISE_VAR), horizon + initial)
+    first = rng.integers(len(values), size=initial)
+    return noise, observe(posterior, first, values[first] + noise[horizon:])
 
 
 def observe(posterior: Any, arms: IntArray, rewards: Array) -> float:
@@ -157,3 +174,9 @@ def line(length: float = 20.0) -> Arms:
 def plane() -> Arms:
     """The grid of Rosenbrock's function."""
     return Arms.grid((33, 33), (-2.0, -1.0), (2.0, 3.0))
+
+
+def problems() -> Iterator[tuple[str, Arms, Array, int]]:
+    """The functions of two figures: name, arms, values, and the number of initial points."""
+    yield "example", line(), example(line().coordinates), 2
+    yield "rosenbrock", plane(), -rosenbrock_10(plane().coordinates), 4
