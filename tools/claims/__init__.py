@@ -18,7 +18,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.results.curves import along
-from gpbandits_env.scenarios.results.evidence import Measure, Units
+from gpbandits_env.scenarios.results.evidence import Evidence, Measure, Units, load
 from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Cell
@@ -56,6 +56,13 @@ def table(id: str, name: str) -> Mapping[str, Any]:
 def named(*computations: Computation) -> dict[str, Computation]:
     """Computations by the names of their functions, with hyphens."""
     return {f.__name__.replace("_", "-"): f for f in computations}
+
+
+def kept(id: str) -> Evidence:
+    """The evidence of a scenario, which must have been made."""
+    found = load(id)
+    assert found is not None, f"run python -m tools.reference {id} first"
+    return found
 
 
 def seconds(store: Store, cell: int, label: str) -> dict[str, Array]:

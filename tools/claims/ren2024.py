@@ -25,30 +25,23 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.papers.ren2024 import BATCHES, LN2, PAPERS, REDRAWS, ROUND, SCENARIOS
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.evidence import Evidence, Measure, load
+from gpbandits_env.scenarios.results.evidence import Measure
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import initial_points, lent, make_agent
 from gpbandits_env.seeding import seed_for
-from tools.claims import Arrays, columns, named, seconds
+from tools.claims import Arrays, columns, kept, named, seconds
 from tools.claims import ren2024_theory as theory
 
-# Our scenario of each row of the paper's tables.
-PROBLEMS = {name: name for name in REN2024} | {"boston": "boston-stand-in"}
 RIVALS = PAPERS[:-1]
+# Boston is a stand-in, so that its printed figures belong to another task.
+SAME_TASK = [row for row in REN2024 if row != "boston"]
 # The table's settings of two rivals are not in its text.
 STATED = tuple(label for label in RIVALS if label not in ("sp", "ucbpe"))
 
 
-def kept(name: str) -> Evidence:
-    """The evidence of a scenario of ren2024, which must have been made."""
-    found = load(f"ren2024/{name}")
-    assert found is not None, f"run python -m tools.reference ren2024/{name} first"
-    return found
-
-
 def ends(name: str, label: str, cell: int = 0) -> Array:
     """The simple regret of an agent's trials at the last round, (trials,)."""
-    return kept(name).curve(cell, label, "simple_regret")[:, -1]
+    return kept(f"ren2024/{name}").curve(cell, label, "simple_regret")[:, -1]
 
 
 # -- Measures --------------------------------------------------------------------------------------
@@ -109,7 +102,7 @@ def over_problems() -> Arrays:
 
     Claim: outperforms-on-the-whole.
     """
-    return {label: [np.log10(_mean_end(row, label)) for row in PROBLEMS] for label in PAPERS}
+    return {label: [np.log10(_mean_end(row, label)) for row in REN2024] for label in PAPERS}
 
 
 def redraws() -> Arrays:
@@ -118,30 +111,30 @@ def redraws() -> Arrays:
     Claim: redraws-help.
     """
     both = ("ts-rsr", "ts-rsr/no-redraws")
-    where = [row for row, name in PROBLEMS.items() if both[1] in kept(name).labels(0)]
+    where = [row for row in SAME_TASK if both[1] in kept(f"ren2024/{row}").labels(0)]
     return {label: [np.log10(_mean_end(row, label)) for row in where] for label in both}
 
 
 def _mean_end(row: str, label: str) -> float:
     if row == "boston":
-        return kept(PROBLEMS[row]).curve(0, label, "regret_to_best_found").mean()
+        stand_in = kept("ren2024/boston-stand-in")
+        return stand_in.curve(0, label, "regret_to_best_found").mean()
     return ends(row, label).mean()
 
 
 def ranks() -> Arrays:
     """Spearman's correlation of our means of the rivals with the printed ones, over the problems.
 
-    The values have the mean of the estimate and the standard error of a bootstrap by run. Boston is
-    left out, whose printed figures belong to another task. Claim: ranks-of-the-rivals.
+    The values have the mean of the estimate and the standard error of a bootstrap by run. Claim:
+    ranks-of-the-rivals.
     """
     rng = np.random.default_rng(0)
     return {"all": _ranks(RIVALS, rng), "stated": _ranks(STATED, rng)}
 
 
 def _ranks(labels: tuple[str, ...], rng: np.random.Generator, draws: int = 2000) -> Array:
-    rows = [row for row in REN2024 if row != "boston"]
-    ours = [np.array([ends(row, label) for label in labels]) for row in rows]
-    printed = [[REN2024[row][label] for label in labels] for row in rows]
+    ours = [np.array([ends(row, label) for label in labels]) for row in SAME_TASK]
+    printed = [[REN2024[row][label] for label in labels] for row in SAME_TASK]
 
     def average(tables: list[Array]) -> float:
         pairs = zip(printed, tables, strict=True)

@@ -1,7 +1,6 @@
 """What decides the claims of tranthe2020 beside its curves."""
 
 import itertools
-import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -23,9 +22,9 @@ from gpbandits_env.rewards.functions import AnalyticProcess
 from gpbandits_env.scenarios.metrics import FLOOR
 from gpbandits_env.scenarios.papers.tranthe2020 import DIMENSIONS, HORIZON, INITIAL, SCENARIOS
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.evidence import Evidence, Measure, load
+from gpbandits_env.scenarios.results.evidence import Measure
 from gpbandits_env.scenarios.results.store import Store
-from tools.claims import Arrays, named, seconds
+from tools.claims import Arrays, kept, named, seconds
 
 # The number of rounds whose mean is a level.
 LAST = 20
@@ -64,26 +63,18 @@ def scaling() -> Arrays:
     """
     found = {}
     for function in ("ackley", "hyper-ellipsoid", "levy"):
-        small, large = _kept(f"{function}-20"), _kept(f"{function}-100")
+        small, large = (kept(f"tranthe2020/{function}-{dim}") for dim in (20, 100))
         grown = _uniform(function, 100) - _uniform(function, 20)
         for label in sorted({*small.labels(0)} & {*large.labels(0)}):
-            ends = (kept.curve(0, label, "log10_level") for kept in (large, small))
+            ends = (e.curve(0, label, "log10_level") for e in (large, small))
             found[f"{function} {label}"] = np.subtract(*ends) - grown
     return found
 
 
 def camelback() -> Arrays:
     """R_T of MS-UCB on camelback in D dimensions, by trial."""
-    of = {dim: _kept(f"camelback-{dim}") for dim in DIMENSIONS}
-    curves = {dim: kept.curve(0, "ms-ucb", "cumulative_regret") for dim, kept in of.items()}
-    return {f"D={dim}": curve[:, -1] for dim, curve in curves.items()}
-
-
-def _kept(name: str) -> Evidence:
-    """The evidence of a scenario of tranthe2020, which must have been made."""
-    found = load(f"tranthe2020/{name}")
-    assert found is not None, f"run python -m tools.reference tranthe2020/{name} first"
-    return found
+    of = {dim: kept(f"tranthe2020/camelback-{dim}") for dim in DIMENSIONS}
+    return {f"D={d}": e.curve(0, "ms-ucb", "cumulative_regret")[:, -1] for d, e in of.items()}
 
 
 def _uniform(function: str, dim: int) -> float:
@@ -129,9 +120,9 @@ def covering_effective() -> Arrays:
 
     It is that of Eq. 18 with d_e in place of D - d.
     """
-    kept = re.compile(r"b n=([125] Z=(?!20100).*)")
-    of = [(kept.fullmatch(name), values) for name, values in covering().items()]
-    return {f"d_e={match[1]}": values for match, values in of if match}
+    few = ("b n=1 ", "b n=2 ", "b n=5 ")
+    of = {name: values for name, values in covering().items() if name.startswith(few)}
+    return {n.replace("b n", "d_e"): values for n, values in of.items() if "Z=20100 " not in n}
 
 
 def _theta(n: int, count: int) -> float:
