@@ -96,3 +96,16 @@ def instances(here: Cell, trials: Iterable[int], seed: int = 0) -> Iterator[Any]
 def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Array]:
     """The values of each name over rows that have the same names."""
     return {name: np.array([row[name] for row in rows], np.float64) for name in rows[0]}
+
+
+def peaks(values: Array) -> Array:
+    """The maximum of functions on a grid (n, ...) by the parabola through the best three points.
+
+    If the best point is an end of the grid, it is the maximum.
+    """
+    best = values.argmax(axis=0)
+    inner = np.clip(best, 1, len(values) - 2)
+    left, top, right = (np.take_along_axis(values, inner[None] + i, 0)[0] for i in (-1, 0, 1))
+    bend = left - 2.0 * top + right
+    bend = np.where((bend < 0.0) & (best == inner), bend, -np.inf)
+    return values.max(axis=0) - (right - left) ** 2 / (8.0 * bend)

@@ -22,7 +22,7 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers.bogunovic2016 import EPSILONS, TAILS
 from gpbandits_env.scenarios.study.runner import make_env
 from gpbandits_env.seeding import seed_for, stream
-from tools.claims import Arrays
+from tools.claims import Arrays, peaks
 from tools.claims.bogunovic2016_real import log_ratio
 
 LENGTHSCALE, NOISE, DELTA, HORIZON = 0.2, 0.01, 0.1, 500
@@ -302,16 +302,6 @@ def _eq_100(kernel: Kernel, epsilon: float, rng: np.random.Generator) -> tuple[f
     event = (at == inner) & (reach <= np.minimum(x[at], 1.0 - x[at]))
     tolerance = np.sqrt(epsilon) * np.abs(slope) * h / 4.0
     now = np.sqrt(1.0 - epsilon) * last + np.sqrt(epsilon) * fresh
-    regret = _peak(now) - now[at, draws]
+    regret = peaks(now) - now[at, draws]
     ratio = (regret + tolerance) / (epsilon * slope**2 / (4.0 * bend))
     return float(ratio[event].min()), float(event.mean())
-
-
-def _peak(values: Array) -> Array:
-    """The maximum of each column, by a parabola through the best point and its neighbours."""
-    draws = np.arange(values.shape[1])
-    at = np.clip(values.argmax(axis=0), 1, len(values) - 2)
-    left, top, right = (values[at + i, draws] for i in (-1, 0, 1))
-    bend = left - 2.0 * top + right
-    bend = np.where(bend < 0.0, bend, -np.inf)
-    return np.maximum(values.max(axis=0), top - (right - left) ** 2 / (8.0 * bend))

@@ -17,7 +17,7 @@ from gpbandits_env.gp.posterior import Posterior, posterior_for
 from gpbandits_env.gp.samplers import sampler_for
 from gpbandits_env.gp.theory.information import GREEDY
 from gpbandits_env.seeding import stream
-from tools.claims import Arrays, columns
+from tools.claims import Arrays, columns, peaks
 from tools.claims import srinivas2010_information as information
 from tools.claims.srinivas2010_information import DELTA, ELL, NOISE_VAR, PAPER, SE, greedy, grid
 
@@ -163,16 +163,6 @@ def _regret_at(rounds: IntArray, f: Array, run: Played) -> Array:
     return np.cumsum(f.max() - f[run.arms])[rounds - 1]
 
 
-def above_grid(values: Array) -> float:
-    """By how much a parabola through the largest value and its neighbors exceeds it."""
-    i = values.argmax()
-    if not 0 < i < len(values) - 1:
-        return 0.0
-    left, top, right = values[i - 1 : i + 2]
-    curvature = 2.0 * top - left - right
-    return (right - left) ** 2 / (8.0 * curvature) if curvature > 0.0 else 0.0
-
-
 def theorem2() -> Arrays:
     """Theorem 2 on [0, 1]: 100 draws of lengthscale 0.2, 1000 rounds, with the names of `against`.
 
@@ -183,9 +173,11 @@ def theorem2() -> Arrays:
     gain = greedy(grid(2000, 1), SE, len(t)) / GREEDY
     bound = theory.regret_bound_theorem2(gain, 1, DELTA, NOISE_VAR, **tail)
     betas = theory.beta_continuous(t, 1, DELTA, **tail)
-    runs = trials(("theorem 2",), 100, arms, SE, betas)
-    # What the grid misses of the maximum of f counts in every round.
-    return columns([against(bound - t * above_grid(f), f, run.arms) for f, run in runs])
+    rows = []
+    for f, run in trials(("theorem 2",), 100, arms, SE, betas):
+        missed = peaks(f) - f.max()  # by the grid, which counts in every round
+        rows.append(against(bound - t * missed, f, run.arms))
+    return columns(rows)
 
 
 def no_regret() -> Arrays:

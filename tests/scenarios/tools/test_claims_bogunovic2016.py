@@ -81,12 +81,6 @@ def test_a_single_arm_breaks_the_printed_bound_by_blocks_and_not_the_corrected_o
     assert ratios[1] < 1.0
 
 
-def test_the_peak_of_a_parabola_lies_between_points():
-    x = np.linspace(0.0, 1.0, 11)[:, None]
-    centres = np.array([0.33, 0.5, 0.76])
-    assert theory._peak(2.0 - (x - centres) ** 2) == pytest.approx(np.full(3, 2.0))
-
-
 def test_the_bound_of_the_genie_holds_for_smooth_functions():
     ratio, share = theory._eq_100(SquaredExponential(0.2), 0.05, np.random.default_rng(3))
     assert ratio > 1.0

@@ -95,12 +95,6 @@ def test_a_run_against_a_bound():
     assert regret.against(np.array([3.0, 4.9, 5.0]), f, arms)["above"] == 1.0
 
 
-def test_a_parabola_finds_a_maximum_between_points():
-    x = np.arange(7.0)
-    assert regret.above_grid(5.0 - (x - 3.2) ** 2) == pytest.approx(0.04)
-    assert regret.above_grid(x) == 0.0
-
-
 @pytest.mark.parametrize("total", [1, 7, 300])
 def test_no_allocation_gains_more_than_the_relaxed_one(total):
     values = np.linalg.eigvalsh(Matern52(0.2)(information.grid(30, 1).coordinates))

@@ -8,7 +8,7 @@ import pytest
 
 from gpbandits_env.errors import MissingData
 from gpbandits_env.scenarios import registry
-from tools.claims import named, table
+from tools.claims import named, peaks, table
 from tools.claims.__main__ import with_digits
 
 REFERENCE = Path(__file__).parents[3] / "scenarios" / "reference"
@@ -57,3 +57,12 @@ def test_numbers_are_kept_with_ten_digits():
     kept = {"a": [[1.0 / 3.0, 1e-9 / 3.0], [7, 1.0]], "b": "],["}
     short = {"a": [[0.3333333333, 3.333333333e-10], [7, 1.0]], "b": "],["}
     assert with_digits(kept) == short
+
+
+def test_the_peak_of_a_parabola_lies_between_points_and_never_beyond_the_ends():
+    x = np.linspace(0.0, 1.0, 11)[:, None]
+    centres = np.array([0.33, 0.5, 0.76])
+    assert peaks(2.0 - (x - centres) ** 2) == pytest.approx(np.full(3, 2.0))
+    assert peaks(2.0 - (x - np.array([-0.4, 1.2])) ** 2) == pytest.approx([1.84, 1.96])
+    assert peaks(5.0 - (np.arange(7.0) - 3.2) ** 2) == pytest.approx(5.0)
+    assert peaks(np.arange(7.0)) == 6.0
