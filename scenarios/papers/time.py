@@ -75,14 +75,14 @@ DRAWN_AGENTS = (
 
 # -- Real data ------------------------------------------------------------------------------------
 
-# By `tools/seasons.py` on the training days alone, with periods of a day and of a morning.
+# By `tools/tuning.py` on the training days alone, with periods of a day and of a morning.
 WARM_SEASON = weighted(season(144.0, 0.002), markov(0.03), 0.9)
 FAST_SEASON = season(60.0, 0.0)
 TOLD = "observes the training days first"
 CHOSEN = (
     "the season's share, its rate and the rate of the rest are those with the least regret on the "
     "training days, where each day is replayed with the other days as known data "
-    "(`tools/seasons.py`); the period is a day of the data",
+    "(`tools/tuning.py`); the period is a day of the data",
 )
 
 

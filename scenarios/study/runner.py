@@ -171,10 +171,10 @@ def lent(env: str, kwargs: Settings, horizon: int) -> Iterator[gym.Env[Any, Any]
         del free[next(iter(free))]
 
 
-def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
-    """Make the agent of an entry for an environment."""
+def make_agent(entry: AgentEntry, env_or_problem: Any, seed: int) -> Any:
+    """Make the agent of an entry for an environment or for a problem."""
     try:
-        agent = agents.make(entry.agent, env, seed=seed, **entry.settings)
+        agent = agents.make(entry.agent, env_or_problem, seed=seed, **entry.settings)
     except GPBanditsError:
         raise
     except (TypeError, ValueError) as error:  # by which a constructor refuses what it is given

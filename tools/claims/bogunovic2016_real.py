@@ -4,14 +4,12 @@ Units are blocks of rounds on the temperatures, where one recording is replayed,
 50 sensors on the traffic.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata, sem
 
-from gpbandits_env import agents
 from gpbandits_env.arrays import Array, IntArray, Settings
 from gpbandits_env.gp.kernels import Empirical
 from gpbandits_env.gp.threads import one_blas_thread
@@ -19,10 +17,10 @@ from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers import bogunovic2016
 from gpbandits_env.scenarios.scenario import AgentEntry
-from gpbandits_env.scenarios.study.runner import make_env
+from gpbandits_env.scenarios.study.runner import make_agent, make_env
 from gpbandits_env.seeding import seed_for, stream
 from tools.claims import Arrays, columns
-from tools.tuning import block_of, epsilon_of, training_rows
+from tools.tuning import block_of, epsilon_of, play, training_rows
 
 SEEDS = 50
 
@@ -40,21 +38,6 @@ def difference(a: Array, b: Array) -> Array:
     n = len(a) + len(b)
     parts = (n / len(a) * (a - a.mean()), -n / len(b) * (b - b.mean()))
     return np.concatenate(parts) + a.mean() - b.mean()
-
-
-def play(
-    entry: AgentEntry, problem: Problem, rows: Array, seed: int, given: Sequence[int] = ()
-) -> tuple[IntArray, Array]:
-    """The arms that an agent chooses on successive rows of readings, and the regret: (T,) each.
-
-    The first arms may be given, which it is told as if it had chosen them.
-    """
-    agent = agents.make(entry.agent, problem, seed=seed, **entry.settings)
-    arms = np.empty(len(rows), np.int64)
-    for t, row in enumerate(rows):
-        arms[t] = given[t] if t < len(given) else agent.ask()[0]
-        agent.tell(arms[t : t + 1], row[arms[t : t + 1]])
-    return arms, rows.max(axis=1) - rows[np.arange(len(rows)), arms]
 
 
 def _independent(entry: AgentEntry, problem: Problem) -> AgentEntry:
@@ -88,7 +71,7 @@ def temperature() -> Arrays:
     chosen["rexp3 measured"] = replace(entries["rexp3"], settings={**limits, "variation": moved})
     regret = {
         label: np.stack([
-            play(entry, problem, rows, seed_for("bogunovic2016/temperature", label, i))[1]
+            play(make_agent(entry, problem, seed_for(found.id, label, i)), rows)[1]
             for i in range(SEEDS if label.startswith(("random", "rexp3")) else 1)
         ])
         for label, entry in chosen.items()
@@ -201,7 +184,7 @@ def _draw(draw: int) -> dict[str, Any]:
         entries[f"r-gp-ucb {n}"] = AgentEntry("r", "r-gp-ucb", settings)
     runs = {
         label: [
-            [play(entry, problem, morning, first, [first]) for first in openings]
+            [play(make_agent(entry, problem, first), morning, [first]) for first in openings]
             for morning in mornings
         ]
         for label, entry in entries.items()
@@ -259,7 +242,7 @@ def _waits(
     """
     waits = []
     for source in pair:
-        arms, regret = play(source, problem, morning[:event], first, [first])
+        arms, regret = play(make_agent(source, problem, first), morning[:event], [first])
         fallen = morning.copy()
         fallen[event:, np.bincount(arms[-5:]).argmax()] -= 2.0 * FALL
         waits.append([_wait(e, problem, fallen, arms, regret[-1]) for e in pair])
@@ -268,7 +251,8 @@ def _waits(
 
 def _wait(entry: AgentEntry, problem: Problem, rows: Array, arms: IntArray, before: float) -> int:
     """Rounds until regret is within a quarter of its jump above ``before``, at most `WAIT`."""
-    regret = play(entry, problem, rows[: len(arms) + WAIT], 0, arms.tolist())[1][len(arms) :]
+    agent, past = make_agent(entry, problem, 0), len(arms)
+    regret = play(agent, rows[: past + WAIT], arms.tolist())[1][past:]
     jump = max(regret[0] - before, 0.0)
     recovered = regret <= before + 0.25 * jump
     return int(recovered.argmax()) if recovered.any() else len(regret)

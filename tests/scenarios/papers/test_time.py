@@ -13,8 +13,8 @@ from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.temporal import temporal_from_dict
 from gpbandits_env.rewards.datasets import Readings
 from gpbandits_env.scenarios.registry import get
-from tools import seasons as tool
-from tools.seasons import choose_season, seasons
+from tools import tuning as tool
+from tools.tuning import choose_season, seasons
 
 PERIOD, DAYS, SENSORS = 12, 6, 4
 
