@@ -17,8 +17,8 @@ from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import DRIFTING, LOG_TIME
 from gpbandits_env.agents.data.keep import drift_of
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.parts import FIRST_EPSILON, Parts
-from gpbandits_env.arrays import Settings, positive, whole
+from gpbandits_env.agents.parts import Parts
+from gpbandits_env.arrays import Settings, whole
 from gpbandits_env.gp.learning import Learning, learning_for
 from gpbandits_env.gp.temporal import TemporalKernel
 from gpbandits_env.problem import Problem
@@ -79,7 +79,6 @@ class TVGPUCB(GPAgent):
             epsilon = problem.epsilon if epsilon is None else epsilon
             if epsilon is None and learn_every is None and not (learning and learning.drifts):
                 learn_every = LEARN_EVERY
-            epsilon = FIRST_EPSILON if epsilon is None else positive(epsilon, "epsilon", zero=True)
         window = whole(learn_window, "learn_window", 2)
         if learn_every is not None:
             every, rest = whole(learn_every, "learn_every"), learning or Learning(what=())
