@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env.agents.embeddings.action_map import ActionMap
+from gpbandits_env.agents.embeddings.action_map import ActionMap, box_of
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.kernels import Kernel
@@ -91,8 +91,7 @@ class EmbeddedMap(ActionMap):
     identity: ClassVar[bool] = False
 
     def __init__(self, problem: Problem, embedding: Embedding) -> None:
-        assert isinstance(problem.domain, Box)
-        self._box = problem.domain
+        self._box = box_of(problem)
         self.embed(embedding)
         kernel = kernel_on_y(problem.kernel, self._map.scaling, embedding.stretch)
         super().__init__(problem.replaced(domain=self._map.small, kernel=kernel))
