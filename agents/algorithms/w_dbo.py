@@ -309,15 +309,11 @@ class KeptBound(AcquisitionRule):
     """
 
     def __init__(self, c: float) -> None:
-        self.c, self._dim = positive(c, "c", zero=True), 1
-
-    def prepared(self, problem: Problem, arms: int | None) -> "KeptBound":
-        made = KeptBound(self.c)
-        made._dim = problem.domain.dim
-        return made
+        self.c = positive(c, "c", zero=True)
 
     def at(self, now: Round) -> Acquisition:
-        return UCB(self.c * self._dim * math.log(2.0 * max(now.posterior.size, 1)))
+        posterior = now.posterior
+        return UCB(self.c * posterior.domain.dim * math.log(2.0 * max(posterior.size, 1)))
 
 
 class WDBO(GPAgent):
