@@ -23,14 +23,6 @@ from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
 
 
-class ClippedMap(ActionMap):
-    """The posterior is on the points x of the box, of which only the image of a map is searched."""
-
-    def __init__(self, problem: Problem, through: BoxMap) -> None:
-        super().__init__(problem)
-        self.through = through
-
-
 def gaussian_map(
     problem: Problem, rng: Generator, keep: Keep, *, d: int, kernel_on: str
 ) -> ActionMap:
@@ -40,7 +32,10 @@ def gaussian_map(
     embedding = gaussian_embedding(box.dim, whole(d, "d"), child(rng))
     if kernel_on == "y":
         return EmbeddedMap(problem, embedding)
-    return ClippedMap(problem, BoxMap(embedding, box))
+    # The posterior is on the points x of the box, of which only the image of the map is searched.
+    clipped = ActionMap(problem)
+    clipped.through = BoxMap(embedding, box)
+    return clipped
 
 
 class REMBO(GPAgent):
