@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, IntArray, Points, finite_array, numbers, whole
+from gpbandits_env.arrays import Array, IntArray, Points, as_array, finite_array, numbers, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.seeding import child
 
@@ -57,10 +57,7 @@ class Policy:
             )
         rewards = finite_array(observation["rewards"], "rewards")
         keys = [key for key in ("actions", "round", "time", "context") if key in observation]
-        try:
-            given = {key: np.asarray(observation[key]) for key in keys}
-        except ValueError as error:
-            raise InvalidInput(f"actions, round and context must be arrays: {error}") from None
+        given = {key: as_array(observation[key], key) for key in keys}
         single = rewards.ndim == 1
         if single:
             rewards, given = rewards[None], {key: array[None] for key, array in given.items()}

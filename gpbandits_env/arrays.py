@@ -64,6 +64,14 @@ def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
     return array
 
 
+def as_array(value: ArrayLike, name: str) -> NDArray[Any]:
+    """The value as an array of any type; InvalidInput if its rows differ in length."""
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise InvalidInput(f"{name} must be an array: {error}") from None
+
+
 def numbers(value: ArrayLike, name: str) -> Array:
     """A float64 array, NaN and infinity included; InvalidInput if it is not numeric.
 

@@ -26,6 +26,7 @@ from gpbandits_env.arrays import (
     IntArray,
     Plain,
     Points,
+    as_array,
     finite_array,
     frozen,
     listed,
@@ -234,10 +235,7 @@ class Arms(Domain):
             and 0 <= actions.item() < len(self.coordinates)
         ):
             return actions
-        try:
-            array = np.asarray(actions)
-        except ValueError as error:
-            raise InvalidInput(f"actions must be an array of arm indices: {error}") from None
+        array = as_array(actions, "actions")
         if batch_size is not None and type(batch_size) is not int:
             batch_size = whole(batch_size, "batch_size", 0)
         if array.dtype.kind not in "iu" and array.size:  # [] is an array of floats
@@ -430,10 +428,7 @@ def two_corners(box: Sequence[ArrayLike]) -> tuple[Any, ...]:
 
 def _observed(known: Points, rewards: ArrayLike, observed: ArrayLike) -> tuple[Points, Array]:
     """The checked actions that the mask selects, and their rewards."""
-    try:
-        values, mask = np.asarray(rewards), np.asarray(observed)
-    except ValueError as error:
-        raise InvalidInput(f"rewards and observed must be arrays: {error}") from None
+    values, mask = as_array(rewards, "rewards"), as_array(observed, "observed")
     shape = (len(known),)
     if mask.dtype != np.bool_ or mask.shape != shape or values.shape != shape or not shape[0]:
         raise InvalidInput(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Points
+from gpbandits_env.arrays import Array, Points, as_array
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.clock import Clock, Timing
 from gpbandits_env.envs.corruption import Corruption
@@ -275,10 +275,7 @@ def split_action(action: object, shape: tuple[int, ...]) -> tuple[Any, BoolArray
     actions, mask = action
     if type(mask) is np.ndarray and mask.dtype == np.bool_ and mask.shape == shape:
         return actions, mask
-    try:
-        given = np.asarray(mask)
-    except ValueError:
-        given = np.asarray(None)
+    given = as_array(mask, "the mask of actions to observe")
     fits = given.shape == shape and given.dtype.kind in "bui"
     if not fits or not ((given == 0) | (given == 1)).all():
         raise InvalidInput(

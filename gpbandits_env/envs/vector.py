@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, mapping, whole
+from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, as_array, mapping, whole
 from gpbandits_env.envs.bandit import Bandit, Observation, for_episode
 from gpbandits_env.envs.clock import ClockSpec
 from gpbandits_env.envs.corruption import CorruptionSpec
@@ -251,10 +251,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
 
     def _checked(self, actions: ArrayLike) -> Points:
         shape = self._actions.shape
-        try:
-            array = np.asarray(actions)
-        except ValueError as error:
-            raise InvalidInput(f"actions must be one array for all instances: {error}") from None
+        array = as_array(actions, "actions")
         if self._interface.discrete and array.ndim == 1:
             array = array[:, None]
         if array.shape != shape:

@@ -6,7 +6,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Info
+from gpbandits_env.arrays import Info, as_array
 from gpbandits_env.envs.episode import BoolArray
 from gpbandits_env.errors import InvalidInput, shown
 
@@ -26,10 +26,7 @@ def mask_of(mask: ArrayLike | None, count: int) -> BoolArray:
     """The instances to reset, (count,) booleans; all if no mask is given."""
     if mask is None:
         return np.ones(count, dtype=np.bool_)
-    try:
-        array = np.asarray(mask)
-    except ValueError as error:
-        raise InvalidInput(f"reset_mask must be a boolean array: {error}") from None
+    array = as_array(mask, "reset_mask")
     if array.dtype != np.bool_ or array.shape != (count,) or not array.any():
         raise InvalidInput(
             f"reset_mask must be a boolean array of shape ({count},) with at least one True, got "
