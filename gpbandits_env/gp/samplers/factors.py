@@ -46,7 +46,6 @@ def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
     of a full factor is bounded by (n + 1) units of rounding of the largest variance (Higham 2002,
     Theorem 10.3). The error of a singular factor is measured.
     """
-    kernel.check_points(arms.coordinates)
     gram = kernel(arms.coordinates)
     try:
         full: Array = np.linalg.cholesky(gram).astype(np.float64, copy=False)
@@ -72,7 +71,6 @@ def low_rank_factor(
     large, as with most Matern kernels, the cost is O(max_rank^3).
     """
     points = arms.coordinates
-    kernel.check_points(points)
     if _rank_exceeds(points, kernel, max_rank, tolerance):
         return None
     found = pivoted_cholesky(
