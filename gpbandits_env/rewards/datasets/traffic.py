@@ -10,9 +10,9 @@ https://zenodo.org/records/5724362, CC BY 4.0.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
@@ -25,12 +25,14 @@ START = np.datetime64("2012-03-01T00:00", "m")
 KILOMETERS_PER_DEGREE = 111.195  # of latitude, on a sphere of radius 6371 km
 FIVE_MINUTES = np.timedelta64(5, "m")
 
-Times = NDArray[np.datetime64]
 SENSORS = 357
 
 
-def load_week(dataset: Dataset, mornings: bool = False, working_days: bool = False) -> Readings:
-    """One week of METR-LA: 2016 rows of five minutes, 207 sensors, no gaps.
+def load_speeds(dataset: Dataset, mornings: bool = False, working_days: bool = False) -> Readings:
+    """METR-LA or PEMS-BAY; readings of 0, which mean "none", are interpolated in time.
+
+    Rows without dates, as in the week of METR-LA (2016 rows, no gaps), are five minutes apart and
+    begin at midnight of 1 March 2012.
 
     Args:
         dataset: its declaration.
@@ -42,37 +44,20 @@ def load_week(dataset: Dataset, mornings: bool = False, working_days: bool = Fal
     """
     path = dataset.locate()
     table = read_table(path, header=True)
-    times = START + FIVE_MINUTES * np.arange(len(table.values))
-    return _readings(path, table.values, times, table.names, (mornings, working_days))
-
-
-def load_dated(dataset: Dataset, mornings: bool = False, working_days: bool = False) -> Readings:
-    """All of METR-LA or PEMS-BAY; readings of 0, which mean "none", are interpolated in time.
-
-    Arguments and errors are those of `load_week`.
-    """
-    path = dataset.locate()
-    table = read_table(path, header=True)
-    if table.times is None or table.times.dtype.kind != "M":
-        raise InvalidInput(f"{path}: each row must begin with a date, followed by speeds")
     values = interpolated(np.where(table.values == 0.0, np.nan, table.values), dataset.name)
-    times = table.times.astype("datetime64[m]")
-    return _readings(path, values, times, table.names, (mornings, working_days))
-
-
-def _readings(
-    path: Path, values: Array, times: Times, names: tuple[str, ...], keep: tuple[bool, bool]
-) -> Readings:
-    """The readings of all times, or of mornings or working days only, as ``keep`` says."""
+    times: Any = table.times
+    if times is None:
+        times = START + FIVE_MINUTES * np.arange(len(values))
     dates = times.astype("datetime64[D]")
-    minutes = (times - dates.astype("datetime64[m]")).astype(np.int64)
+    hours = (times - dates) // np.timedelta64(1, "h")
     rows = np.ones(len(times), dtype=np.bool_)
-    if keep[0]:
-        rows &= (minutes >= 6 * 60) & (minutes < 11 * 60)
-    if keep[1]:
+    if mornings:
+        rows &= (hours >= 6) & (hours < 11)
+    if working_days:
         rows &= np.is_busday(dates)
     days = (dates - dates[0]).astype(np.int64)[rows]
-    return Readings(values[rows], names, "mph", _locations(path.parent / MAP, names), days)
+    locations = _locations(path.parent / MAP, table.names)
+    return Readings(values[rows], table.names, "mph", locations, days)
 
 
 def _locations(path: Path, names: tuple[str, ...]) -> Array | None:
@@ -100,7 +85,7 @@ WEEK = Dataset(
     "It is a week of METR-LA (2016 five-minute rows, a first row of 207 sensor ids) that comes "
     "with public code for traffic forecasting (T-GCN's data folder). The whole of METR-LA can be "
     "downloaded: data set 'metr-la-full'.",
-    load_week,
+    load_speeds,
 )
 WHOLE = Dataset(
     "metr-la-full",
@@ -108,7 +93,7 @@ WHOLE = Dataset(
     ("METR-LA.csv",),
     "metr_la_week",
     "Get it with gpbandits_env.rewards.datasets.download('metr-la-full').",
-    load_dated,
+    load_speeds,
     ZENODO + "METR-LA.csv",
     "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
 )
@@ -118,7 +103,7 @@ BAY = Dataset(
     ("PEMS-BAY.csv",),
     "metr_la_week",
     "Get it with gpbandits_env.rewards.datasets.download('pems-bay').",
-    load_dated,
+    load_speeds,
     ZENODO + "PEMS-BAY.csv",
     "md5:c8dea58987a5882e946217c22fdb8256",
 )
