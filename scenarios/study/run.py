@@ -127,6 +127,8 @@ def run_study(
         nullcontext(pool) if pool else engines.opened(jobs, engine) as workers,
         _open(Path(path), meta, fresh) as store,
     ):
+        with store.transaction():  # so that of two runs that add agents none loses its own
+            _merge(store, meta)
         _keep_bounds(store, scenario, cells, problems)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         session = {"jobs": jobs, "blas_threads": blas_threads()}
@@ -159,18 +161,11 @@ def _open(path: Path, meta: Settings, fresh: bool) -> Store:
         Store.remove(path)
     if _absent(path):
         try:
-            return Store.create(path, meta)
+            Store.create(path, meta).close()
         except StoreError:  # another run may have created it in the meantime
             if _absent(path):
                 raise
-    store = Store.open(path, write=True)
-    try:
-        with store.transaction():  # so that of two runs that add agents none loses its own
-            _merge(store, meta)
-    except BaseException:
-        store.close()
-        raise
-    return store
+    return Store.open(path, write=True)
 
 
 def _absent(path: Path) -> bool:
