@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpbandits_env.arrays import Plain
 from gpbandits_env.display import counted
-from gpbandits_env.files import check_output, write_text
+from gpbandits_env.files import write_text
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.plots import figure
 from gpbandits_env.scenarios.reporting.style import inline
@@ -51,9 +51,7 @@ def render(name: str, **values: Any) -> str:
 
 def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = None) -> Path:
     """Write the page of some results files, which it must not replace."""
-    reads = [Path(path) for path in paths]
-    check_output(target, "html", reads)
-    return write_text(target, page(paths, metric), "html", reads)
+    return write_text(target, page(paths, metric), "html", [Path(path) for path in paths])
 
 
 def _study(path: Path, metric: str | None) -> Plain:
