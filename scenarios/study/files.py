@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpbandits_env import agents
-from gpbandits_env.agents.registry import HINT, OVERRIDES, agent_class, is_own
+from gpbandits_env.agents.registry import OVERRIDES, agent_class
 from gpbandits_env.arrays import Plain, Settings, mapping
 from gpbandits_env.errors import (
     GPBanditsError,
@@ -68,7 +68,9 @@ def load(path: Path) -> Scenario:
         raise InvalidInput(f"{path}: {error}") from None
     look_for_modules(path.parent)
     try:
-        scenario = read(_placed(declared, path.resolve().parent), path.stem)
+        for key in {"environment", "grid"} & declared.keys():
+            declared[key] = _placed(declared[key], path.resolve().parent)
+        scenario = read(declared, path.stem)
         for cell in scenario.cells():
             rehearse(cell, scenario.bounds)
     except GPBanditsError as error:
@@ -76,24 +78,15 @@ def load(path: Path) -> Scenario:
     return scenario
 
 
-def _placed(table: Any, folder: Path) -> Any:
-    """The table of a file, or a list in it, with the full paths of files of readings."""
-    if isinstance(table, list):
-        return [_placed(item, folder) for item in table]
-    if not isinstance(table, Mapping):
-        return table
-    found = {k: _placed(v, folder) for k, v in table.items() if k in ("environment", "grid")}
-    if "readings" in table:
-        found["readings"] = _full(folder, table["readings"])
-    return {**table, **found}
-
-
-def _full(folder: Path, readings: Any) -> Any:
-    if isinstance(readings, list):
-        return [_full(folder, item) for item in readings]
-    if isinstance(readings, str) and is_file_name(readings):
-        return str(folder / Path(readings).expanduser())
-    return readings
+def _placed(value: Any, folder: Path, name: str = "") -> Any:
+    """A value of that name in a file, with the full paths of files of readings."""
+    if isinstance(value, Mapping):
+        return {key: _placed(item, folder, key) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_placed(item, folder, name) for item in value]
+    if name == "readings" and isinstance(value, str) and is_file_name(value):
+        return str(folder / Path(value).expanduser())
+    return value
 
 
 def find(name: str) -> Scenario:
@@ -153,10 +146,7 @@ def _entry(entry: Any, where: str) -> Any:
     if not isinstance(name, str):
         return entry
     try:
-        if is_own(name):
-            agent_class(name)
-        else:
-            one_of(name, agents.names() + agents.adapter_names(), "agent", HINT)
+        agent_class(name)
     except GPBanditsError as error:
         raise InvalidInput(f"{where}.agent: {error}") from error
     return {"label": label_of(name), **entry}
@@ -212,7 +202,7 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
     _check_agents(scenario, settings)
     own = {name: value for name, value in settings.items() if name in OWN}
     inner = {name: value for name, value in settings.items() if name not in OWN}
-    changed = replace(scenario, grid=_without(scenario.grid, settings), **own).changed(inner)
+    changed = replace(scenario, grid=_without(scenario.points(), settings), **own).changed(inner)
     notes = tuple(f"{name} is set to {plain(value)}" for name, value in settings.items())
     return replace(changed, departures=(*scenario.departures, *notes))
 
@@ -232,18 +222,15 @@ def _check_agents(scenario: Scenario, settings: Settings) -> None:
                 raise UnknownName(f"--set {name}: {unknown('agent', label, labels)}")
 
 
-def _without(grid: Any, settings: Settings) -> Any:
-    table = isinstance(grid, Mapping)
-    swept = dict.fromkeys(name for point in ([grid] if table else grid) for name in point)
+def _without(points: Sequence[Plain], settings: Settings) -> tuple[Plain, ...]:
+    """The points of a grid that no longer sweeps some settings."""
+    swept = dict.fromkeys(name for point in points for name in point)
     for name in settings:
         for other in swept:
             if name.startswith(f"{other}."):
                 raise InvalidInput(f"--set {name}: the grid sweeps {other}, set that instead")
-    if table:
-        return {name: values for name, values in grid.items() if name not in settings}
-    points = [{k: v for k, v in point.items() if k not in settings} for point in grid]
-    distinct = [point for i, point in enumerate(points) if point and point not in points[:i]]
-    return tuple(distinct)
+    left = [{k: v for k, v in point.items() if k not in settings} for point in points]
+    return tuple(point for i, point in enumerate(left) if point and point not in left[:i])
 
 
 def as_toml(scenario: Scenario, file: str) -> str:
