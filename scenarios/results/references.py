@@ -9,6 +9,7 @@ import math
 import os
 import platform
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
@@ -50,12 +51,11 @@ def machine() -> Plain:
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def conditions(kept: Evidence, now: Evidence) -> list[str]:
