@@ -53,7 +53,7 @@ class DaskCluster(Pool):
     the worker, including those that had not started. So suspects run one by one at the end.
     """
 
-    slots, suspects, revivals = 1000, 1, 1
+    slots, revivals = 1000, 1
     cluster, lost = "Dask", (Exception,)
 
     def __init__(self, client: Any) -> None:

@@ -47,8 +47,6 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 class Here(Pool):
     """This process, which runs a portion when its result is requested."""
 
-    slots, suspects, revivals = 1, 1, REVIVALS
-
     def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
         self._tasks = tasks
         return 0

@@ -39,7 +39,7 @@ class RayCluster(Pool):
     """A Ray cluster; Ray restarts a task whose worker died, up to three times."""
 
     # Ray goes through all submitted tasks in every call.
-    slots, suspects, revivals = 1000, 1000, 0
+    slots, suspects = 1000, 1000
     cluster, lost = "Ray", (exceptions.RayError, ConnectionError)
 
     def __init__(self) -> None:

@@ -40,9 +40,9 @@ class Pool(Protocol):
         lost: the errors that say that the cluster is gone.
     """
 
-    slots: int
-    suspects: int
-    revivals: int
+    slots: int = 1
+    suspects: int = 1
+    revivals: int = 0
     cluster: str = ""
     lost: tuple[type[Exception], ...] = ()
 
