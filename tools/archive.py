@@ -14,7 +14,7 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import ABSENT, OTHERS, current, entries, refusal, row_of
-from gpbandits_env.scenarios.suite.rows import SUFFIX, Row, load, save
+from gpbandits_env.scenarios.suite.rows import FILE, Row, load, save
 from tools.site.marked import filled
 
 ROOT = Path(__file__).resolve().parent.parent / "scenarios" / "suite" / "archive"
@@ -44,7 +44,7 @@ def archive(suite: str, labels: tuple[str, ...], names: tuple[str, ...], verify:
       python -m tools.archive --agent gp-ucb
       python -m tools.archive --verify
     """
-    file = ROOT / suite / f"rows{SUFFIX}"
+    file = ROOT / suite / FILE
     problems = suites.chosen(suite, names or None)
     for label in labels or entries():
         for problem in problems.values():

@@ -20,7 +20,7 @@ from gpbandits_env.scenarios.study.files import look_for_modules, parse_settings
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import absent, archived, entries
 from gpbandits_env.scenarios.suite.card_page import save_card
-from gpbandits_env.scenarios.suite.rows import load
+from gpbandits_env.scenarios.suite.rows import FILE, load
 from gpbandits_env.scenarios.suite.run import DIFFERENT, SuiteOutcome, rerun, run_suite, sampled
 from gpbandits_env.scenarios.suite.seeds import exposed, opponents
 
@@ -182,7 +182,7 @@ def check(
     if rows is not None:
         if agent is None:
             raise InvalidInput("--rows needs --agent, the name or 'module:Class' of their agent")
-        rows = rows / "rows.npz" if rows.is_dir() else rows
+        rows = rows / FILE if rows.is_dir() else rows
         if not rows.is_file():
             raise StoreError(f"{rows}: no such file; 'gpbandits suite run' writes one")
         wanted = list(load(rows).values())

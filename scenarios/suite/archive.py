@@ -21,7 +21,7 @@ from gpbandits_env.scenarios.results.evidence import rounded
 from gpbandits_env.scenarios.results.references import machine
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.rehearsal import rehearse
-from gpbandits_env.scenarios.suite.rows import BITS, Row, load, log_spaced
+from gpbandits_env.scenarios.suite.rows import BITS, FILE, Row, load, log_spaced
 from gpbandits_env.scenarios.suite.suites import frozen, settings_hash
 
 ABSENT = "absent.json"
@@ -58,7 +58,7 @@ def folder(suite: str) -> Traversable:
 @cache
 def archived(suite: str) -> dict[tuple[str, str], Row]:
     """The rows of the archive: (agent, problem) -> row. Cost: half a second."""
-    return load(folder(suite))
+    return load(folder(suite).joinpath(FILE))
 
 
 def absent(suite: str) -> dict[str, dict[str, list[str]]]:

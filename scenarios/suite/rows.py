@@ -11,7 +11,8 @@ import numpy as np
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.scenarios.results.evidence import of_planes, planes, reading, write_arrays
 
-SUFFIX = ".npz"
+# The name of a file of rows in its folder.
+FILE = "rows.npz"
 # The number of rounds at which regret is kept.
 POINTS = 30
 # The significant bits of regret: a relative error of at most 2^-11.
@@ -80,22 +81,15 @@ def save(file: Path, rows: Iterable[Row]) -> None:
     write_arrays(file, about, regret=planes(flat, BITS), digests=digests)
 
 
-def load(folder: Path | Traversable) -> dict[tuple[str, str], Row]:
-    """The rows of all files of a folder, or of one file; none if there is no such folder.
+def load(file: Path | Traversable) -> dict[tuple[str, str], Row]:
+    """The rows of a file; none if there is no such file.
 
     Raises:
-        StoreError: a file is damaged, or not one of these.
+        StoreError: the file is damaged, or not one of these.
     """
-    inside = folder.iterdir() if folder.is_dir() else ()
-    files = [folder] if folder.is_file() else [f for f in inside if f.name.endswith(SUFFIX)]
     found: dict[tuple[str, str], Row] = {}
-    for file in sorted(files, key=lambda f: f.name):
-        found |= {(row.agent, row.problem): row for row in _read(file)}
-    return found
-
-
-def _read(file: Path | Traversable) -> list[Row]:
-    rows: list[Row] = []
+    if not file.is_file():
+        return found
     with reading(file, "a suite's rows", "'gpbandits suite run' writes rows.npz") as (about, kept):
         regret = of_planes(kept["regret"], BITS).astype(np.float64)
         digests, trial, value = kept["digests"], 0, 0
@@ -104,6 +98,7 @@ def _read(file: Path | Traversable) -> list[Row]:
             size = trials * len(rounds)
             block = regret[value : value + size].reshape(trials, len(rounds))
             own = digests[trial : trial + trials]
-            rows.append(Row(**each, rounds=rounds, regret=block, digests=own))
+            row = Row(**each, rounds=rounds, regret=block, digests=own)
+            found[row.agent, row.problem] = row
             trial, value = trial + trials, value + size
-    return rows
+    return found

@@ -22,7 +22,7 @@ from gpbandits_env.scenarios.study.runner import PlannedTrial, run_tasks, run_tr
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived, current, digest, refusal, row_of
 from gpbandits_env.scenarios.suite.card import Card, card
-from gpbandits_env.scenarios.suite.rows import SUFFIX, Field, Row, save
+from gpbandits_env.scenarios.suite.rows import FILE, Field, Row, save
 
 # How a rerun compares with the archive.
 SAME, ROUNDED, DIFFERENT = "same bits", "same to rounding", "different"
@@ -169,7 +169,7 @@ def run_suite(
     if not rows and refused and not failures and not interrupted:
         raise InvalidInput(f"{entry.label} can play no problem of {suite}: {refused.popitem()[1]}")
     own = [row for (agent, _), row in rows.items() if agent == entry.label]
-    save(where / f"rows{SUFFIX}", own)
+    save(where / FILE, own)
     shown = entry.label
     if not seed and any(agent == shown for agent, _ in archived(suite)):
         shown += " (this run)"  # beside the archive's

@@ -39,15 +39,13 @@ def test_rounding_keeps_some_bits(bits):
 
 def test_rows_are_read_as_they_were_saved(tmp_path):
     kept = [row("a", "s/x", 3, 100), row("a", "s/y", 2, 500, 1), row("b", "s/x", 3, 100, 2)]
-    rows.save(tmp_path / "a.npz", kept[:2])
-    rows.save(tmp_path / "b.npz", kept[2:])
-    found = rows.load(tmp_path)
+    rows.save(tmp_path / "a.npz", kept[::-1])
+    found = rows.load(tmp_path / "a.npz")
     assert list(found) == [("a", "s/x"), ("a", "s/y"), ("b", "s/x")]
     for one, other in zip(kept, found.values(), strict=True):
         for name, value in vars(one).items():
             np.testing.assert_array_equal(value, getattr(other, name), err_msg=name)
-    assert rows.load(tmp_path / "b.npz").keys() == {("b", "s/x")}
-    assert rows.load(tmp_path / "nothing") == {}
+    assert rows.load(tmp_path / "nothing.npz") == {}
 
 
 def test_the_same_rows_are_the_same_bytes(tmp_path):
@@ -59,8 +57,8 @@ def test_the_same_rows_are_the_same_bytes(tmp_path):
 def test_another_file_is_refused(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK\x03\x04 something")
     with pytest.raises(StoreError, match="not a file of a suite's rows"):
-        rows.load(tmp_path)
+        rows.load(tmp_path / "a.npz")
     plain = np.zeros(8)
     evidence.write_arrays(tmp_path / "a.npz", [], regret=plain, digests=plain)
     with pytest.raises(StoreError, match="not a file of a suite's rows"):
-        rows.load(tmp_path)
+        rows.load(tmp_path / "a.npz")
