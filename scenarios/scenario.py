@@ -54,8 +54,8 @@ class AgentEntry:
     agent: str
     settings: Settings = field(default_factory=dict)
     note: str = ""
-    thinking: tuple[float, ...] = ()
-    history: int = 0
+    thinking: tuple[float, ...] = _later(())
+    history: int = _later(0)
 
     def __post_init__(self) -> None:
         check(self)
@@ -246,24 +246,19 @@ class Scenario:
     def to_dict(self, seed: int = 0) -> Plain:
         """The plain dict that a results file keeps, before `study.resolve` fills in defaults."""
         found: Plain = {}
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if not (f.metadata.get("later") and value == f.default):
-                found[f.name] = value
-            if f.name == "grid":
-                found["points"] = list(self.points())
-            if f.name == "trials":
+        for name, value in _used(self).items():
+            if name == "grid":
+                found["points"] = self.points()
+            elif name not in ("initial_counts", "alternatives"):
+                found[name] = value
+            if name == "trials":
                 found["seed"] = seed
-        if "initial" in found:
+        if self.initial:
             found["initial"] = {"points": self.initial, "counts": self.initial_counts}
-        found["agents"] = {e.label: e for e in self.agents}
-        hidden = ("grid", "initial_counts", "alternatives")
-        result: Plain = plain({key: found[key] for key in found if key not in hidden})
-        for entry in result["agents"].values():
+        entries = {e.label: _used(e) for e in self.agents}
+        for entry in entries.values():
             del entry["label"]
-            for name in ("thinking", "history"):
-                if not entry[name]:
-                    del entry[name]
+        result: Plain = plain(found | {"agents": entries})
         return result
 
 
@@ -322,6 +317,13 @@ class Cell:
             for name, value in self.params.items()
             if name not in kept and not name.startswith("agents.")
         }
+
+
+def _used(declared: Any) -> Plain:
+    """The fields of a declaration, those of `_later` only where they are used."""
+    found = {f: getattr(declared, f.name) for f in fields(declared)}
+    later = [f for f, value in found.items() if f.metadata.get("later") and value == f.default]
+    return {f.name: value for f, value in found.items() if f not in later}
 
 
 def clocked(env_kwargs: Settings) -> float | None:
