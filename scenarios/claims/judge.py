@@ -87,8 +87,9 @@ def judge(claim: Claim, reading: Reading | None = None, evidence: Loader = load)
 
 def not_run(reading: Reading, claim: Claim, evidence: Loader = load) -> list[str]:
     """The scenarios without values by which a reading replaces those of a claim."""
-    used = {reading.scenarios.get(id) for check in claim.check for id in check.scenario} - {None}
-    return sorted(id for id in used if id is not None and evidence(id) is None)
+    own = {id for check in claim.check for id in check.scenario}
+    new = {reading.scenarios[id] for id in own if id in reading.scenarios}
+    return sorted(id for id in new if evidence(id) is None)
 
 
 def robust(main: Verdict, others: Mapping[str, Verdict]) -> str:
@@ -126,7 +127,7 @@ def _parts(check: Check, evidence: Loader) -> Iterator[CheckPart]:
             if check.cells and not any(wanted.items() <= point.items() for wanted in check.cells):
                 continue
             where = ", ".join(filter(None, (id, words(point))))
-            for a, others in _compared(check):
+            for a, others in _compared(check.yardstick, check.a, check.b):
                 what = f"{' against '.join(filter(None, (a, ', '.join(others))))} ({where})"
                 if found:
                     yield _part(check, found, cell, a, others, what)
@@ -134,15 +135,17 @@ def _parts(check: Check, evidence: Loader) -> Iterator[CheckPart]:
                     yield CheckPart(f"{what}: not run", UNDECIDED, {}, 0)
 
 
-def _compared(check: Check) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each agent a with those that one part compares it with."""
-    if check.yardstick == "best":
-        yield from ((a, tuple(b for b in check.b if b != a)) for a in check.a)
-    elif check.b:
+def _compared(
+    yardstick: str, these: Sequence[str], those: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each agent or array with those that one part compares it with."""
+    if yardstick == "best":
+        yield from ((a, tuple(b for b in those if b != a)) for a in these)
+    elif those:
         # A reading may replace an agent by the one with which it is compared.
-        yield from ((a, (b,)) for a, b in itertools.product(check.a, check.b) if a != b)
+        yield from ((a, (b,)) for a, b in itertools.product(these, those) if a != b)
     else:
-        yield from ((a, ()) for a in check.a)
+        yield from ((a, ()) for a in these)
 
 
 def _part(
@@ -208,7 +211,8 @@ def _computed(check: Check) -> Iterator[CheckPart]:
     group, _, short = check.computed.partition("/")
     file = files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.npz")
     if not file.is_file():
-        for a, rivals in _compared(check):  # what a pattern matches is not known
+        # What a pattern matches is not known.
+        for a, rivals in _compared(check.yardstick, check.a, check.b):
             what = " against ".join((a, *rivals))
             why = "not run, and counts as one part"
             yield CheckPart(f"{what} ({check.computed}): {why}", UNDECIDED, {}, 0)
@@ -221,17 +225,14 @@ def _computed(check: Check) -> Iterator[CheckPart]:
     def matching(patterns: Sequence[str]) -> list[str]:
         return [n for p in patterns for n in arrays if fnmatchcase(n, p)]
 
-    for name in matching(check.a):
-        values, others = arrays[name], {n: arrays[n] for n in matching(check.b) if n != name}
+    for a, rivals in _compared(check.yardstick, matching(check.a), matching(check.b)):
+        values = arrays[a]
         if check.yardstick == "slope":
-            outcome, numbers = yardsticks.slope(np.atleast_2d(values), arrays[check.x], check)
-            yield CheckPart(name, outcome, numbers, len(values))
-        elif check.yardstick == "best" or not others:
-            yield CheckPart(name, *_by(check, values, others, name), len(values))
+            judged = yardsticks.slope(np.atleast_2d(values), arrays[check.x], check)
         else:
-            for other, b in others.items():
-                what = f"{name} against {other}"
-                yield CheckPart(what, *_by(check, values, {other: b}, name), len(values))
+            judged = _by(check, values, {b: arrays[b] for b in rivals}, a)
+        what = a if check.yardstick == "best" else " against ".join((a, *rivals))
+        yield CheckPart(what, *judged, len(values))
 
 
 # -- How parts combine ----------------------------------------------------------------------------
