@@ -56,10 +56,10 @@ OF_AGENT = "WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
 class Store(Displayed):
     """An open results file. Use `Store.create` or `Store.open` in a ``with`` statement."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, patience: float = 0.0) -> None:
         self.path = path
         self._db = connection
-        self._patience = 0.0
+        self._patience = patience
         self._restricted: frozenset[str] | None = None
 
     def _facts(self) -> Plain:
@@ -74,13 +74,12 @@ class Store(Displayed):
             if path.exists() and not cls.is_empty(path):
                 raise StoreError(f"{path} already exists")
             path.parent.mkdir(parents=True, exist_ok=True)
-            store = cls(path, connect(path, "rwc"))
-        store._patience = PATIENCE
+            store = cls(path, connect(path, "rwc"), PATIENCE)
         with store.transaction() as db:
             # A fresh file gets all of this or nothing: a kill leaves an empty file at worst.
             for statement in STATEMENTS:
                 db.execute(statement)
-            _put_meta(db, meta)
+            store.set_meta(meta)
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute(f"PRAGMA user_version = {FORMAT}")
         return store
@@ -102,8 +101,8 @@ class Store(Displayed):
             check_regular(path)
             if not path.exists():
                 raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
-            store = cls(path, connect(path, "rw") if write else copied(path))
-            store._patience = PATIENCE if write else 0.0
+            connection = connect(path, "rw") if write else copied(path)
+            store = cls(path, connection, PATIENCE if write else 0.0)
             try:
                 with store.transaction() as db:  # other runs add no trials meanwhile
                     check_format(db, path)
@@ -155,8 +154,11 @@ class Store(Displayed):
 
     def set_meta(self, entries: Settings) -> None:
         """Replace entries of the meta table, in one transaction."""
+        rows = [(key, to_json(value)) for key, value in entries.items()]
+        sums = [(to_json(["meta", key]), checksum([(key, value)])) for key, value in rows]
         with self.transaction() as db:
-            _put_meta(db, entries)
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
+            db.executemany(REPLACE_CHECKSUM, sums)
 
     @property
     def scenario(self) -> Plain:
@@ -312,10 +314,3 @@ def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:
     results = [(*key, *seeds, horizon), *sorted(arrays)]
     for item, parts in (("trial", results), ("seconds", sorted(rows))):
         db.execute(REPLACE_CHECKSUM, (to_json([item, *key]), checksum(parts)))
-
-
-def _put_meta(db: sqlite3.Connection, entries: Settings) -> None:
-    rows = [(key, to_json(value)) for key, value in entries.items()]
-    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
-    sums = [(to_json(["meta", key]), checksum([(key, value)])) for key, value in rows]
-    db.executemany(REPLACE_CHECKSUM, sums)
