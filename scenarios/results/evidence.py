@@ -128,12 +128,12 @@ def gather(
     batch: dict[int, int] = {}
     for cell in store.cells():
         for label in store.labels(cell):
-            curves = {name: along(store, cell, label, name) for name in names}
             trials, horizon, m = store.arrays(cell, label, "regret").shape
             batch |= {cell: m} if m > 1 else {}
             rounds = rounds_kept(horizon, trials)
-            for name, curve in curves.items():
-                found[cell, label, name] = np.asarray(curve[:, rounds - 1], np.float32)
+            for name in names:
+                curve = along(store, cell, label, name)[:, rounds - 1]
+                found[cell, label, name] = np.asarray(curve, np.float32)
             for measure in measures:
                 for name, values in measure(store, cell, label).items():
                     found[cell, label, name] = np.asarray(values, np.float32)
