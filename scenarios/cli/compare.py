@@ -101,30 +101,29 @@ def reference(
         run_again(found, path, jobs, trials)
         with Store.open(path) as store:
             now = evidence.gather(store)
-    if changed := evidence.changed(kept, now):
-        for line in changed:
-            click.echo(f"differs: {line}", err=True)
-        sys.exit(1)
+    _end_on(evidence.changed(kept, now))
     different = evidence.differences(kept, now)
-    if not different and kept.study["digest"] == now.study["digest"]:
-        click.echo("the results are bit-identical to the reference")
-        return
     if not different:
         run = counted(now.trials, "trial")
-        click.echo(f"the values of {run} are those of the reference, to the digits that are kept")
+        said = f"the values of {run} are those of the reference, to the digits that are kept"
+        same = kept.study["digest"] == now.study["digest"]
+        click.echo("the results are bit-identical to the reference" if same else said)
         return
     for line in (*references.conditions(kept, now), *different):
         click.echo(line, err=True)
     metrics = reported_metrics(found.metric, kept.study["optimum_moves"])
-    deviations = references.compare(kept, now, metrics)
-    for deviation in deviations:
-        click.echo(f"differs: {deviation}", err=True)
-    if deviations:
-        sys.exit(1)
+    _end_on(references.compare(kept, now, metrics))
     click.echo(
         f"all means are within {references.TOLERANCE:g} standard errors (of the difference) of the "
         "reference"
     )
+
+
+def _end_on(differences: list[str]) -> None:
+    for line in differences:
+        click.echo(f"differs: {line}", err=True)
+    if differences:
+        sys.exit(1)
 
 
 def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | None) -> None:
