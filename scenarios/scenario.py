@@ -303,11 +303,6 @@ class Cell:
             )
         return {**made, "clock": {**made["clock"], "thinking": list(entry.thinking)}}
 
-    def opening(self, trial: int) -> int | None:
-        """The arm that every agent gets in round 1 of a trial; None if agents choose it."""
-        openings = self.scenario.openings
-        return openings[trial % len(openings)] if openings else None
-
     @property
     def instance_params(self) -> Plain:
         """The part of ``params`` that the environment and its random stream depend on."""

@@ -386,7 +386,7 @@ def _run(task: PlannedTrial) -> TrialRecord:
     cell, here, label = task.cell, task.cell.scenario, task.key.agent
     entry = next(e for e in here.agents if e.label == label)
     env_seed, agent_seed = task.stream("world"), task.stream("agent", label)
-    first: Plain = {}
+    first, openings = Plain(), here.openings
     with lent(here.env, cell.made_for(entry), here.horizon) as env:
         agent = make_agent(entry, env, agent_seed)
         observation, _ = env.reset(seed=env_seed)
@@ -401,7 +401,7 @@ def _run(task: PlannedTrial) -> TrialRecord:
                 agent,
                 None if end else here.horizon,
                 observation,
-                opening=cell.opening(task.key.trial),
+                opening=openings[task.key.trial % len(openings)] if openings else None,
                 store_actions=here.store_actions,
                 spent=here.initial,
             )

@@ -108,8 +108,7 @@ def read_case(rng: np.random.Generator, folder: Path) -> Case:
 
 def _resolve(scenario: Scenario) -> None:
     """What a run does first."""
-    for cell in scenario.cells():
-        cell.opening(0)
+    scenario.cells()
     resolved(scenario)
     scenario.select(["all"], 1, 2)
 
