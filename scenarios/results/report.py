@@ -252,11 +252,9 @@ def mean_ranks(table: Array) -> Array:
 
 def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
     labels = store.labels(index)
-    last = {
-        name: {label: curves_of(store, index, label, name)[:, -1] for label in labels}
-        for name in reported_metrics(metric)
-    }
-    finals = {k: dict(zip(store.trials(index, k), last[metric][k], strict=True)) for k in labels}
+    names = reported_metrics(metric)
+    last = {k: {name: curves_of(store, index, k, name)[:, -1] for name in names} for k in labels}
+    finals = {k: dict(zip(store.trials(index, k), last[k][metric], strict=True)) for k in labels}
 
     def of(*labels: str) -> list[Array]:
         """The metric of agents, in the trials that all of them have run."""
@@ -264,7 +262,7 @@ def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
         return [np.array([finals[label][i] for i in shared]) for label in labels]
 
     results = tuple(
-        _agent(store, index, label, {name: found[label] for name, found in last.items()}, rank)
+        _agent(store, index, label, last[label], rank)
         for label, rank in zip(labels, mean_ranks(np.array(of(*labels))).tolist(), strict=True)
     )
     comparisons = tuple(
