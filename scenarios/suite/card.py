@@ -202,9 +202,9 @@ class Card(Displayed):
         if self.improvement:
             rows = [[id, *(f"{of[k]:.4g}" for k in labels)] for id, of in self.means.items()]
             found[f"mean {self.suite}"] = ["problem", *labels], rows
+            beats = self.improvement
             rows = [
-                [a, *(f"{of[b].value:.2f}" if b in of else "" for b in labels)]
-                for a, of in ((label, self.improvement[label]) for label in labels)
+                [a, *(f"{beats[a][b].value:.2f}" if a != b else "" for b in labels)] for a in labels
             ]
             title = "probability that the agent of the row beats the agent of the column"
             found[title] = ["", *labels], rows
