@@ -121,13 +121,6 @@ def check_names(table: Any, name: str) -> None:
         raise InvalidInput(f"{name} must be {words}, got {shown(table)}")
 
 
-def check_items(values: Any, kind: type[Any], name: str) -> None:
-    """Raise InvalidInput unless ``values`` is a list of items of this kind."""
-    for item in listed(values, name):
-        if not isinstance(item, kind):
-            raise InvalidInput(f"{name} must be a list of {kind.__name__}, got {shown(item)} in it")
-
-
 def check_distinct(values: Collection[Any], name: str) -> None:
     """Raise InvalidInput if a list contains a value twice."""
     seen = set()
@@ -149,7 +142,11 @@ def _check(name: str, value: Any, kind: Any) -> None:
     origin = get_origin(kind)
     if origin is tuple:
         item = _item_kind(kind)
-        check_items(value, object if item is Any else get_origin(item) or item, name)
+        wanted = object if item is Any else get_origin(item) or item
+        for each in listed(value, name):
+            if not isinstance(each, wanted):
+                said = f"{name} must be a list of {wanted.__name__}"
+                raise InvalidInput(f"{said}, got {shown(each)} in it")
     elif origin is Mapping:
         check_names(value, name)
     else:

@@ -8,14 +8,7 @@ from typing import Any
 
 from gpbandits_env.arrays import Plain, Settings, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
-from gpbandits_env.scenarios.declare import (
-    check,
-    check_distinct,
-    check_items,
-    check_names,
-    plain,
-    put,
-)
+from gpbandits_env.scenarios.declare import check, check_distinct, check_names, plain, put
 from gpbandits_env.scenarios.metrics import Panel, metric_named
 
 # A larger number of environment instances is taken for a typing error.
@@ -345,14 +338,12 @@ def label_of(agent: str) -> str:
 
 def _check_grid(grid: Any) -> None:
     if not isinstance(grid, Mapping):
-        check_items(grid, Mapping, "grid")
-        for point in grid:
+        for point in listed(grid, "grid"):
             check_names(point, "a point of the grid")
         check_distinct([dict(sorted(point.items())) for point in grid], "grid")
         return
     check_names(grid, "grid")
     for key, values in grid.items():
-        check_items(values, object, f"grid.{key}")
-        if not len(values):
+        if not listed(values, f"grid.{key}"):
             raise InvalidInput(f"grid.{key} has no values; give at least one, or leave it out")
         check_distinct(values, f"grid.{key}")
