@@ -40,12 +40,7 @@ DOTS: tuple[Any, ...] = ((0, (1, 2)), (0, (4, 2)), (0, (8, 2)), (0, (6, 2, 1, 2)
 
 
 def plot(
-    store: Store,
-    stem: Path | None = None,
-    *,
-    log: bool = False,
-    bounds: bool = False,
-    panels: Sequence[Panel] = (),
+    store: Store, stem: Path | None = None, *, log: bool = False, bounds: bool = False
 ) -> list[Path]:
     """Draw the panels of a scenario, two per row, with rows of its own for each cell.
 
@@ -56,19 +51,21 @@ def plot(
         stem: the path of the files, with or without suffix; by default next to the results file.
         log: whether all regret is drawn on a logarithmic axis.
         bounds: whether the scenario's theory curves are drawn too.
-        panels: other panels; by default those of the scenario, or the metrics against rounds
-            (without simple regret where the optimum moves).
     Returns:
         The files.
     """
-    picture = figure(store, log=log, bounds=bounds, panels=panels)
+    picture = figure(store, log=log, bounds=bounds)
     return write(picture, stem or store.path.with_suffix(""), [store.path])
 
 
 def figure(
     store: Store, *, log: bool = False, bounds: bool = False, panels: Sequence[Panel] = ()
 ) -> "Figure":
-    """The same plot as a Matplotlib figure, which a notebook shows; see `plot`."""
+    """The same plot as a Matplotlib figure, which a notebook shows; see `plot`.
+
+    The ``panels`` are by default those of the scenario, or the metrics against rounds (without
+    simple regret where the optimum moves).
+    """
     scenario = store.scenario
     cells = store.cells()
     panels = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]

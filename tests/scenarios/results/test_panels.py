@@ -10,7 +10,8 @@ from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios import AgentEntry, Panel
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.metrics import FLOOR, log_latest, log_simple
-from gpbandits_env.scenarios.reporting.plots import plot
+from gpbandits_env.scenarios.reporting.plots import figure, plot
+from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.results import records as kept
 from gpbandits_env.scenarios.results.curves import along, curves_of
 from gpbandits_env.scenarios.results.export import export_csv
@@ -185,7 +186,8 @@ def test_panels_show_means_against_rounds_time_and_evaluations(store):
 
 def test_the_plot_has_the_declared_panels(store, tmp_path):
     assert [read(Panel, p) for p in store.scenario["panels"]] == list(PANELS)
-    own, other = plot(store), plot(store, tmp_path / "o", panels=[Panel("evaluations", log=True)])
+    own = plot(store)
+    other = write(figure(store, panels=[Panel("evaluations", log=True)]), tmp_path / "o")
     assert own[0].read_bytes()[:4] == b"\x89PNG"
     assert own[0].stat().st_size > other[0].stat().st_size
 
