@@ -22,7 +22,26 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 
     Tasks that are still running at the end are cancelled.
     """
-    _connect(address or "auto")
+    address = address or "auto"
+    try:
+        check_reachable(_found() if address == "auto" else address)
+        if address.startswith("ray://") and find_spec("grpc") is None:
+            raise MissingExtra(
+                f"{address!r} is an address for Ray's client, which needs another package: pip "
+                "install 'ray[client]'; or give HOST:PORT on a machine of the cluster"
+            )
+        ray.init(
+            address=address,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            configure_logging=True,
+        )
+    except (OSError, ValueError) as error:
+        raise InvalidInput(
+            f"no Ray cluster answers at {address!r}: {error}; is it running ('ray start --head' "
+            "starts one), and is its token set here too (RAY_AUTH_MODE=token, and "
+            "RAY_AUTH_TOKEN_PATH as where it was started)?"
+        ) from None
     cluster = RayCluster()
     try:
         yield cluster
@@ -60,28 +79,6 @@ class RayCluster(Pool):
             return ray.get(handle)
         except (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError) as error:
             raise WorkerDied(str(error)) from error
-
-
-def _connect(address: str) -> None:
-    try:
-        check_reachable(_found() if address == "auto" else address)
-        if address.startswith("ray://") and find_spec("grpc") is None:
-            raise MissingExtra(
-                f"{address!r} is an address for Ray's client, which needs another package: pip "
-                "install 'ray[client]'; or give HOST:PORT on a machine of the cluster"
-            )
-        ray.init(
-            address=address,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            configure_logging=True,
-        )
-    except (OSError, ValueError) as error:
-        raise InvalidInput(
-            f"no Ray cluster answers at {address!r}: {error}; is it running ('ray start --head' "
-            "starts one), and is its token set here too (RAY_AUTH_MODE=token, and "
-            "RAY_AUTH_TOKEN_PATH as where it was started)?"
-        ) from None
 
 
 def _found() -> str:
