@@ -6,7 +6,7 @@ import click
 
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
+from gpbandits_env.scenarios.scenario import AgentEntry, words
 
 
 @click.command("list")
@@ -25,7 +25,18 @@ def list_scenarios(scenario: str | None) -> None:
         return
     found = registry.get(scenario)
     click.echo(f"{found.id}: {found.title}\n{found.source}")
-    _describe(found)
+    trials, rounds = counted(found.trials, "trial"), counted(found.horizon, "round")
+    click.echo(f"{found.env}, {trials} of {rounds}")
+    for key, value in found.env_kwargs.items():
+        click.echo(f"  {key} = {value}")
+    for point in found.points():
+        if point:
+            click.echo(f"  at {words(point)}")
+    _section("agents", [_entry(e) for e in found.agents])
+    _section("alternatives (--agents all)", [_entry(e) for e in found.alternatives])
+    _section("other readings", registry.readings(found.id))
+    _section("choices", found.choices)
+    _section("departures", found.departures)
 
 
 def _overview(groups: Iterable[str]) -> None:
@@ -40,21 +51,6 @@ def _overview(groups: Iterable[str]) -> None:
         "The second column is trials x rounds; names after @ are other readings of the same "
         "experiment, e.g. ID@literal. 'gpbandits list ID' shows one in detail."
     )
-
-
-def _describe(scenario: Scenario) -> None:
-    trials, rounds = counted(scenario.trials, "trial"), counted(scenario.horizon, "round")
-    click.echo(f"{scenario.env}, {trials} of {rounds}")
-    for key, value in scenario.env_kwargs.items():
-        click.echo(f"  {key} = {value}")
-    for point in scenario.points():
-        if point:
-            click.echo(f"  at {words(point)}")
-    _section("agents", [_entry(e) for e in scenario.agents])
-    _section("alternatives (--agents all)", [_entry(e) for e in scenario.alternatives])
-    _section("other readings", registry.readings(scenario.id))
-    _section("choices", scenario.choices)
-    _section("departures", scenario.departures)
 
 
 def _entry(entry: AgentEntry) -> str:
