@@ -74,9 +74,8 @@ class SuiteOutcome(Displayed):
         if any(row.frozen != suites.frozen(problems[id]) for id, row in own.items()):
             return self.rows
         known = archived(self.suite).items()
-        return {key: row.first(own[key[1]].trials) for key, row in known if key[1] in own} | dict(
-            self.rows
-        )
+        kept = {key: row.first(own[key[1]].trials) for key, row in known if key[1] in own}
+        return kept | dict(self.rows)
 
     def card(self, *notes: str) -> Card:
         """How the newcomer compares with every agent of `field`, with notes of one's own."""
@@ -147,11 +146,8 @@ def run_suite(
                 refused[id] = why
                 continue
             others = [r for r in rivals if r.label != entry.label and refusal(problem, r) is None]
-            asked = replace(
-                problem,
-                agents=(entry, *others),
-                trials=min(trials or problem.trials, problem.trials),
-            )
+            count = min(trials or problem.trials, problem.trials)
+            asked = replace(problem, agents=(entry, *others), trials=count)
             path = where / f"{id.partition('/')[2]}.sqlite"
             again = path.exists() and not fresh and engine == LOCAL
             if again and (raised := _check_repeats(path, asked, entry, seed)):
@@ -162,7 +158,7 @@ def run_suite(
             if outcome.failures:
                 failures[id] = outcome.failures
             if outcome.done:
-                kept = rows_of(path, problem, asked.agents, asked.trials, seed)
+                kept = rows_of(path, problem, asked.agents, count, seed)
                 rows |= {(row.agent, id): row for row in kept}
             if interrupted := outcome.interrupted:
                 break
