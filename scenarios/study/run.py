@@ -218,8 +218,7 @@ def _keep_bounds(
         missing = [b for b in map(BOUNDS.from_dict, scenario.bounds) if b.title not in known]
         horizon = cell.scenario.horizon
         curves = {b.title: (b.metric, b.curve(problem, horizon)) for b in missing}
-        if curves:
-            store.add_bounds(cell.index, curves)
+        store.add_bounds(cell.index, curves)
 
 
 def _run(
