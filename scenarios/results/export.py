@@ -43,11 +43,8 @@ def export_csv(store: Store, path: Path) -> int:
     frame = _joined([_nullable(part) for part in _frames(store)], store)
     frame.columns = frame.columns.str.replace(FORMULA, r"'\g<0>", regex=True)
     harmless = frame.replace(FORMULA, r"'\g<0>", regex=True)
-    with (
-        writing(path, "csv", [store.path]) as part,
-        part.open("w", newline="", encoding="utf-8") as file,
-    ):
-        harmless.to_csv(file, index=False, lineterminator="\r\n")
+    with writing(path, "csv", [store.path]) as part:
+        harmless.to_csv(part, index=False, lineterminator="\r\n")
     return len(frame)
 
 
