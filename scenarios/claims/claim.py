@@ -116,14 +116,14 @@ class Reading:
     trials: int | None = None
 
     def applied(self, check: Check) -> Check:
-        """The check under this reading; the same object if the reading does not concern it."""
+        """The check under this reading; an equal one if the reading does not concern it."""
         if check.computed:
             return check
         swap, value = self.agents.get, check.value
         if isinstance(value, dict):
             value = {swap(label, label): number for label, number in value.items()}
         of_these = self.trials and (not self.scenarios or {*check.scenario} & {*self.scenarios})
-        changed = replace(
+        return replace(
             check,
             a=tuple(swap(label, label) for label in check.a),
             b=tuple(swap(label, label) for label in check.b),
@@ -131,7 +131,6 @@ class Reading:
             value=value,
             trials=self.trials if of_these else check.trials,
         )
-        return check if changed == check else changed
 
 
 @dataclass(frozen=True)

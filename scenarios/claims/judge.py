@@ -74,12 +74,10 @@ def judge(claim: Claim, reading: Reading | None = None, evidence: Loader = load)
     checks = claim.check
     if reading is not None:
         checks = tuple(reading.applied(check) for check in checks)
-        if all(new is old for new, old in zip(checks, claim.check, strict=True)):
-            return None
-        if not_run(reading, claim, evidence):
+        if checks == claim.check or not_run(reading, claim, evidence):
             return None
     judged = tuple(_judged(check, evidence) for check in checks)
-    new = [j for j, old in zip(judged, claim.check, strict=True) if j.check is not old]
+    new = [j for j, old in zip(judged, claim.check, strict=True) if j.check != old]
     if reading is not None and not any(part.units for j in new for part in j.parts):
         return None
     return Verdict(combined(claim, judged, claim.id.partition("/")[0]), judged)
@@ -240,8 +238,8 @@ def _computed(check: Check) -> Iterator[CheckPart]:
 
 def combined(claim: Claim, judged: Sequence[Judged], paper: str) -> str:
     """The verdict on a claim from its checks, by its own rule or else by that of a paper."""
-    counted = [j for j in judged if not j.check.reported and not j.check.only_limits]
-    outcomes, outcome = Counter(outcome for j in counted for outcome in j.outcomes), UNDECIDED
+    counting = [j for j in judged if not j.check.reported and not j.check.only_limits]
+    outcomes, outcome = Counter(outcome for j in counting for outcome in j.outcomes), UNDECIDED
     outcomes[UNDECIDED] += claim.not_run
     if outcomes.total():
         outcome = _one(outcomes, claim.rule) if claim.rule else by_paper(paper, outcomes)

@@ -151,7 +151,7 @@ def test_a_reading_replaces_labels_also_where_a_published_number_has_one():
     changed = reading.applied(check)
     assert (changed.a, changed.scenario) == (("ei/observed",), ("p/t",))
     assert changed.value == {"ei/observed": 2.0}
-    assert judge.Reading("r", "other", agents={"mpi": "x"}).applied(check) is check
+    assert judge.Reading("r", "other", agents={"mpi": "x"}).applied(check) == check
 
 
 @pytest.mark.parametrize("limits", [Limits(at_least=1.0), Limits(at_most=1.0)])
