@@ -134,11 +134,10 @@ def _use(found: Diagnosis, unit: str, source: list[str]) -> list[str]:
         f'  TOML    agent = "{agent}"',
         f"          settings = {toml_value(settings)}",
     ]
-    timed = {"epsilon": model.epsilon} if "epsilon" in settings else {"temporal": model.temporal}
     if unit == "row" or not settings or "reset_every" in settings:
         return lines
-    ((key, value),) = _short(timed).items()
-    return [*lines, _clocked(unit), f"  {key}={value!r}"]
+    key = "epsilon" if "epsilon" in settings else "temporal"
+    return [*lines, _clocked(unit), f"  {key}={_short(getattr(model, key))!r}"]
 
 
 def _clocked(unit: str) -> str:
