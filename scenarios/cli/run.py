@@ -93,7 +93,7 @@ def run(
     where, found = Engine(engine, address), find(scenario)
     chosen = found.select(agents, trials, horizon)
     chosen = with_settings(chosen, parse_settings(settings))
-    path = out or Path("results") / _file("-".join([scenario, *settings]), ".sqlite")
+    path = out or Path("results") / _file("-".join([scenario, *settings]))
     _check_plots(scenario, path)
     try:
         outcome = run_study(chosen, path, jobs=jobs, engine=where, seed=seed, fresh=fresh)
@@ -143,10 +143,10 @@ def _kept(outcome: Outcome, state: str) -> str:
     )
 
 
-def _file(scenario: str, suffix: str) -> str:
+def _file(scenario: str) -> str:
     path, dot, settings = scenario.partition(".toml")
     name = Path(path).stem + settings if dot else scenario.replace("/", "-")
-    return re.sub(r"[^\w.=+-]+", "_", name)[:LONGEST] + suffix
+    return re.sub(r"[^\w.=+-]+", "_", name)[:LONGEST] + ".sqlite"
 
 
 @click.command()
