@@ -184,18 +184,19 @@ class DriftingArguments(GPArguments):
             return self.draws(drift, self.epsilon)
         if self.drift is not None:
             raise InvalidInput(f"drift belongs to function='gp'; use motion for {self.function!r}")
-        if self.sweep is not None:
-            return self._swept(self.sweep)
+        process = self._analytic() if self.sweep is None else self._swept(self.sweep)
+        kernel = default_kernel(process.box) if self.kernel is None else self.covariance()
+        return self.modelled(process, kernel, epsilon=self.epsilon)
+
+    def _analytic(self) -> AnalyticProcess:
         one_of(self.function, ["gp", *TEST_FUNCTIONS], "function")
         somewhere = any(part is not None for part in (self.grid, self.arms, self.box))
         usual = TEST_FUNCTIONS[self.function]
         domain = self.domain(usual.low, usual.high) if somewhere else None
         motion = None if self.motion is None else MOTIONS.from_dict(self.motion)
-        process = AnalyticProcess(self.function, domain, self.dim, motion)
-        kernel = default_kernel(process.box) if self.kernel is None else self.covariance()
-        return self.modelled(process, kernel, epsilon=self.epsilon)
+        return AnalyticProcess(self.function, domain, self.dim, motion)
 
-    def _swept(self, sweep: float) -> Bandit:
+    def _swept(self, sweep: float) -> SweptProcess:
         swept = SWEPT[one_of(self.function, SWEPT, "function with a sweep")]
         if self.motion is not None or self.dim is not None:
             raise InvalidInput("a function with a sweep takes no motion and no dim")
@@ -205,10 +206,7 @@ class DriftingArguments(GPArguments):
             )
         domain = self.domain(swept.low, swept.high)
         assert isinstance(domain, Arms)
-        process = SweptProcess(swept, domain, sweep)
-        space = Box(np.full(domain.dim, swept.low), np.full(domain.dim, swept.high))
-        kernel = default_kernel(space) if self.kernel is None else self.covariance()
-        return self.modelled(process, kernel, epsilon=self.epsilon)
+        return SweptProcess(swept, domain, sweep)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions import formulas
 from gpbandits_env.rewards.functions.function import ArmFunction
@@ -135,6 +135,7 @@ class SweptProcess(RewardProcess):
                 f"the function has {swept.dim - 1} coordinates besides time, but the arms have "
                 f"{arms.dim}"
             )
+        self.box = Box(np.full(arms.dim, swept.low), np.full(arms.dim, swept.high))
         self._mean, self._sd = swept.scale()
 
     def begin(self, rng: np.random.Generator) -> RoundPath:
