@@ -70,9 +70,12 @@ def low_rank_factor(
     Cost: O(n rank^2). If there are many arms, a subset is tried first: if its rank alone is too
     large, as with most Matern kernels, the cost is O(max_rank^3).
     """
-    points = arms.coordinates
-    if _rank_exceeds(points, kernel, max_rank, tolerance):
-        return None
+    points, few = arms.coordinates, max_rank + max_rank // 2 + 1
+    if len(points) >= MANY_TIMES * few:
+        some = points[np.arange(few) * len(points) // few]
+        enough = max(tolerance, 4.0 * EPS) * float(kernel.diagonal(points).max())
+        if least_missing(kernel(some), max_rank) > enough:
+            return None
     found = pivoted_cholesky(
         lambda i: kernel(points[i : i + 1], points)[0], kernel.diagonal(points), tolerance, max_rank
     )
@@ -82,16 +85,6 @@ def low_rank_factor(
     if not kernel.is_stationary and arms.size <= MOST_MEASURED:
         error = max(error, _measured_error(factor, kernel(points)))
     return MatrixFactor(factor, error)
-
-
-def _rank_exceeds(points: Array, kernel: Kernel, max_rank: int, tolerance: float) -> bool:
-    """Whether a subset of the points proves that no factor of this rank meets the tolerance."""
-    few = max_rank + max_rank // 2 + 1
-    if len(points) < MANY_TIMES * few:
-        return False
-    some = points[np.arange(few) * len(points) // few]
-    enough = max(tolerance, 4.0 * EPS) * float(kernel.diagonal(points).max())
-    return least_missing(kernel(some), max_rank) > enough
 
 
 def _measured_error(factor: Array, covariance: Array) -> float:
