@@ -27,6 +27,42 @@ def check_render_mode(mode: str | None, metadata: Settings = METADATA) -> str | 
     return None if mode is None else one_of(mode, metadata["render_modes"], "render mode")
 
 
+class Display:
+    """A window of matplotlib's current backend, opened when it first shows something.
+
+    If the user closes it, the next round opens it again. Without a display nothing is shown.
+    """
+
+    def __init__(self) -> None:
+        self._figure: Any = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Display, ()  # a copied environment opens its own window
+
+    def show(self, scene: Scene, seconds: float) -> None:
+        """Draw a scene, and process the window's events for ``seconds``."""
+        from matplotlib import pyplot as plt
+
+        from gpbandits_env.envs.drawing import FIGURE, draw
+
+        figure = self._figure
+        if figure is None or not plt.fignum_exists(figure.number):
+            figure = self._figure = plt.figure(**FIGURE)
+            plt.show(block=False)
+        figure.clear()
+        draw(figure, scene)
+        figure.canvas.draw()
+        figure.canvas.start_event_loop(seconds)
+
+    def close(self) -> None:
+        """Close the window, if it is open."""
+        if self._figure is not None:
+            from matplotlib import pyplot as plt
+
+            plt.close(self._figure)
+            self._figure = None
+
+
 @dataclass
 class Viewer:
     """Records the readings of one episode, and draws them."""
@@ -35,7 +71,7 @@ class Viewer:
     mode: str
     history: list[ObservedRound] = field(default_factory=list)
     agent: Any = None
-    window: "Display | None" = None
+    window: Display = field(default_factory=Display)
 
     def begin(self, bandit: Bandit) -> None:
         """Begin an episode of a bandit."""
@@ -74,7 +110,6 @@ class Viewer:
         if self.mode == "ansi":
             return text(scene)
         if self.mode == "human":
-            self.window = self.window or Display()
             self.window.show(scene, 1.0 / METADATA["render_fps"])
             return None
         from gpbandits_env.envs.drawing import picture
@@ -83,41 +118,4 @@ class Viewer:
 
     def close(self) -> None:
         """Close the window, if there is one."""
-        if self.window is not None:
-            self.window.close()
-
-
-class Display:
-    """A window of matplotlib's current backend, opened when it first shows something.
-
-    If the user closes it, the next round opens it again. Without a display nothing is shown.
-    """
-
-    def __init__(self) -> None:
-        self._figure: Any = None
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Display, ()  # a copied environment opens its own window
-
-    def show(self, scene: Scene, seconds: float) -> None:
-        """Draw a scene, and process the window's events for ``seconds``."""
-        from matplotlib import pyplot as plt
-
-        from gpbandits_env.envs.drawing import FIGURE, draw
-
-        figure = self._figure
-        if figure is None or not plt.fignum_exists(figure.number):
-            figure = self._figure = plt.figure(**FIGURE)
-            plt.show(block=False)
-        figure.clear()
-        draw(figure, scene)
-        figure.canvas.draw()
-        figure.canvas.start_event_loop(seconds)
-
-    def close(self) -> None:
-        """Close the window, if it is open."""
-        if self._figure is not None:
-            from matplotlib import pyplot as plt
-
-            plt.close(self._figure)
-            self._figure = None
+        self.window.close()
