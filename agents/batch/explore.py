@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.rule import RULES, BatchRule, in_turn, rolled_back, rule_for
-from gpbandits_env.arrays import Array, Points, whole
+from gpbandits_env.arrays import Points, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
@@ -102,11 +101,9 @@ class Explore(BatchRule):
             safest = search.best(LCB(beta), posterior)
             lower = float(LCB(beta).score(posterior.mean_at(safest), posterior.var_at(safest))[0])
             root = 2.0 * np.sqrt(next_beta)
-
-            def within(mean: Array, var: Array) -> NDArray[np.bool_]:
-                return mean + root * np.sqrt(var) >= lower
-
-            allowed = search.region(posterior, within)
+            allowed = search.region(
+                posterior, lambda mean, var: mean + root * np.sqrt(var) >= lower
+            )
         with rolled_back(posterior):
             for _ in range(now.m - 1):
                 posterior.hallucinate(actions[-1])
