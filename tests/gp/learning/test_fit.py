@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import (
     Empirical,
@@ -28,7 +28,6 @@ from gpbandits_env.gp.learning import (
     fit,
 )
 from gpbandits_env.gp.learning.likelihood import PointLikelihood, RadialCovariances
-from gpbandits_env.gp.learning.priors import LogNormal
 from gpbandits_env.gp.model import Model
 
 KERNELS = [SquaredExponential(1.0), Matern52(1.0), Matern(1.0, nu=1.7)]
@@ -105,23 +104,6 @@ def test_gradient_is_that_of_finite_differences(kernel, mean):
             step = 1e-5 * np.eye(len(u))[j]
             numeric = (likelihood(u + step)[0] - likelihood(u - step)[0]) / 2e-5
             assert slope[j] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
-
-
-def test_a_prior_is_a_density_of_the_logarithm():
-    prior = LogNormal(0.3, 1.7, 1e-3, 1e3)
-    u = np.linspace(-25, 8, 20001)
-    value, slope = prior(u)
-    assert slope[1:-1] == pytest.approx(
-        (value[2:] - value[:-2]) / (u[2] - u[0]), abs=2e-2, rel=1e-4
-    )
-    mass = np.exp(value - value.max())
-    centre = np.sum(mass * np.exp(u)) / np.sum(mass)
-    assert centre == pytest.approx(0.3 * np.exp(1.7**2 / 2), rel=2e-2)
-
-
-def test_bounds_must_be_ordered():
-    with pytest.raises(InvalidInput, match="low < high"):
-        LogNormal(1.0, 1.0, 2.0, 1.0)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -445,55 +427,6 @@ def test_bad_input_is_refused():
     for data in (np.ones((5, 2)), Series(np.ones((5, 2)))):
         with pytest.raises(InvalidInput, match="or a list of one or more Series of the same arms"):
             fit(Model(Empirical(np.eye(2)), 0.1), data, learn=["epsilon"])
-
-
-def test_scaling_of_inputs():
-    box = Box([-5.0, 0.0], [10.0, 1.0])
-    inputs = InputScaling.of(box)
-    x = box.sample(np.random.default_rng(0), 50)
-    assert np.abs(inputs.scale(x)).max() <= 1
-    assert inputs.scale(np.array([[-5.0, 1.0]])).tolist() == [[-1.0, 1.0]]
-    assert inputs.unscale(inputs.scale(x)) == pytest.approx(x, abs=1e-14)
-    square = InputScaling.of(Box([0.0, 0.0], [4.0, 4.0]))
-    assert square.kernel(Matern52(1.0), np.array(0.5)).lengthscale == 1.0
-    assert inputs.kernel(Matern52(1.0), np.array(2.0)).lengthscale == (15.0, 1.0)
-    flat = InputScaling.of(Arms([[0.0, 3.0], [2.0, 3.0]]))
-    assert flat.scale(np.array([[2.0, 3.0]])).tolist() == [[1.0, 0.0]]
-    with pytest.raises(InvalidInput, match="below high"):
-        InputScaling(np.zeros(2), np.zeros(2))
-
-
-def test_scaling_of_outputs():
-    y = np.array([3.0, 5.0, 10.0])
-    outputs = OutputScaling.of(y)
-    assert outputs.scale(y).mean() == pytest.approx(0.0, abs=1e-15)
-    assert outputs.scale(y).std() == pytest.approx(1.0)
-    assert outputs.scale(y) * outputs.sd + outputs.mean == pytest.approx(y)
-    assert OutputScaling.of(np.full(4, 0.1)).sd == 1.0
-    around = OutputScaling.of(y, mean=3.0)
-    assert around.mean == 3.0
-    assert (around.scale(y) ** 2).mean() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("size", [2.0**-1070, 1e-300, 1e-165, 1e-155, 1e149, 1e160, 1e307])
-def test_outputs_of_any_size_are_scaled(size):
-    """Squares of numbers below 1e-162 are 0, and those above 1e154 infinite."""
-    y = np.array([0.0, 1.0, 2.0, 3.0])
-    assert OutputScaling.of(y * size).sd == pytest.approx(size * y.std(), rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_scaling_in_a_binary_unit_changes_no_digit(seed):
-    rng = np.random.default_rng(seed)
-    y = rng.normal(size=30) * 10.0 ** rng.uniform(-100, 100)
-    assert OutputScaling.of(y).sd == np.sqrt(np.mean((y - y.mean()) ** 2))
-
-
-@pytest.mark.parametrize("dim", [1, 100])
-def test_lengthscales_are_expected_in_proportion_to_the_root_of_the_dimension(dim):
-    prior = HyperPriors.default(cube(dim)).lengthscale
-    assert prior.median == pytest.approx(0.41 * np.sqrt(dim), rel=1e-2)
-    assert (prior.low, prior.high) == pytest.approx((0.02 * dim**0.5, 20 * dim**0.5))
 
 
 @pytest.mark.parametrize("own", [0.7, (0.7, 0.7)])

@@ -6,9 +6,10 @@ from scipy.stats import lognorm
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import UnknownName
+from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import Matern52
 from gpbandits_env.gp.learning import HyperPriors, InputScaling
+from gpbandits_env.gp.learning.priors import LogNormal
 from gpbandits_env.problem import Problem
 
 GRID = np.linspace(-6, 8, 400)
@@ -65,3 +66,27 @@ def test_an_agent_learns_longer_lengthscales_under_it():
     assert found["dimension-scaled"] > 1.05 * found["default"]
     with pytest.raises(UnknownName, match="dimension-scaled"):
         agents.make("ei", problem, learn={"prior": "dimensionscaled"})
+
+
+def test_a_prior_is_a_density_of_the_logarithm():
+    prior = LogNormal(0.3, 1.7, 1e-3, 1e3)
+    u = np.linspace(-25, 8, 20001)
+    value, slope = prior(u)
+    assert slope[1:-1] == pytest.approx(
+        (value[2:] - value[:-2]) / (u[2] - u[0]), abs=2e-2, rel=1e-4
+    )
+    mass = np.exp(value - value.max())
+    centre = np.sum(mass * np.exp(u)) / np.sum(mass)
+    assert centre == pytest.approx(0.3 * np.exp(1.7**2 / 2), rel=2e-2)
+
+
+def test_bounds_must_be_ordered():
+    with pytest.raises(InvalidInput, match="low < high"):
+        LogNormal(1.0, 1.0, 2.0, 1.0)
+
+
+@pytest.mark.parametrize("dim", [1, 100])
+def test_lengthscales_are_expected_in_proportion_to_the_root_of_the_dimension(dim):
+    prior = HyperPriors.default(InputScaling.of(Box(-np.ones(dim), np.ones(dim)))).lengthscale
+    assert prior.median == pytest.approx(0.41 * np.sqrt(dim), rel=1e-2)
+    assert (prior.low, prior.high) == pytest.approx((0.02 * dim**0.5, 20 * dim**0.5))
