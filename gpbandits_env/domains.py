@@ -111,7 +111,8 @@ class Domain(Displayed, ABC):
         if values.shape != (len(known),):
             raise InvalidInput(
                 f"rewards must have shape ({len(known)},), one per action, got {values.shape}; an "
-                "environment returns them in observation['rewards']"
+                "environment returns them in observation['rewards'], and "
+                "agent.observe(observation) takes those that arrive late"
             )
         if len(values) < least:
             raise InvalidInput("tell needs at least one action and its reward, got none")

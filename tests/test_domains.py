@@ -129,7 +129,7 @@ def test_arms_in_a_batch_of_two(bad):
 
 @pytest.mark.parametrize("bad", [0.5, [0.5], [[0.5, 0.5]]])
 def test_there_is_one_reward_per_action(bad):
-    with pytest.raises(InvalidInput, match=r"shape \(2,\).*observation\['rewards'\]"):
+    with pytest.raises(InvalidInput, match=r"shape \(2,\).*\['rewards'\].* arrive late"):
         Arms.grid(5).observations([0, 1], bad)
 
 

@@ -87,7 +87,7 @@ def for_episode(
     if "draw" in options:
         draw = options["draw"]
         values = draw(child(rng)) if callable(draw) else None
-        if not isinstance(values, Mapping):
+        if not isinstance(values, Mapping) or "draw" in values:
             raise InvalidInput(
                 "the reset option 'draw' must be a function that takes a generator and returns a "
                 f"dict of arguments, got {shown(draw)}"

@@ -89,6 +89,7 @@ def test_what_an_agent_may_know_stays_that_of_the_environment(env):
         ({"batch_size": 2}, "cannot change the actions"),
         ({"draw": 0.1}, "'draw' must be a function"),
         ({"draw": lambda rng: rng.random()}, "which returned"),
+        ({"draw": lambda rng: {"draw": draw}}, "which returned"),
         ({"draw": lambda rng: {"epsilon": rng.random() + 1}}, "epsilon"),
         ([("epsilon", 0.1)], "must be a dict"),
     ],
