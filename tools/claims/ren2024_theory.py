@@ -26,6 +26,7 @@ from gpbandits_env.seeding import seed_for
 from tools.claims import Arrays
 
 SIDE, NOISE, M, ROUNDS, DELTA = 40, 0.01, 5, 60, 0.1
+ARMS = Arms.grid((SIDE, SIDE))
 FUNCTIONS, MANY = 30, 100
 # A first phase has at most this many points.
 MOST_INITIAL = 1000
@@ -69,18 +70,13 @@ class Literal(RegretToSigmaRatio):
             self.highest.append(first == np.argmax(mean))
 
 
-def arms() -> Arms:
-    """The 1600 arms."""
-    return Arms.grid((SIDE, SIDE))
-
-
 def gain_bound(kernel: Kernel, noise_var: float, horizon: int) -> tuple[IntArray, Array, Array]:
     """A greedy design (T,), its information gain (T,), and an upper bound on gamma (T,).
 
     The bound is the lower one of the greedy bound and the spectral bound of srinivas2010.
     """
-    design, gain = theory.greedy_design(arms(), kernel, noise_var, horizon)
-    spectral = theory.spectral_bound(np.linalg.eigvalsh(kernel(arms().span)), noise_var, horizon)
+    design, gain = theory.greedy_design(ARMS, kernel, noise_var, horizon)
+    spectral = theory.spectral_bound(np.linalg.eigvalsh(kernel(ARMS.span)), noise_var, horizon)
     return design, gain, np.minimum(gain / GREEDY, spectral)
 
 
@@ -158,7 +154,7 @@ def _first_round(kernel: Kernel, noise_var: float, per_action: float) -> float:
     See `theory.regret_bound_ts_rsr`. The gain of T m observations is at most that of T m
     observations of every eigenfunction.
     """
-    spectrum = np.maximum(np.linalg.eigvalsh(kernel(arms().span)), 0.0)
+    spectrum = np.maximum(np.linalg.eigvalsh(kernel(ARMS.span)), 0.0)
     rounds, rho = np.unique(np.round(np.geomspace(1, 1e9, 400))), np.sqrt(1.0 + M / noise_var)
     readings = M * rounds
     gain = 0.5 * np.log1p(np.outer(readings / noise_var, spectrum)).sum(axis=1)
@@ -219,9 +215,9 @@ def initial_points_bound_rho() -> Arrays:
 
 def found_rho(kernel: Kernel, observed: IntArray, noise_var: float, most: int) -> Array:
     """A lower bound on rho_m for m = 1, ..., ``most`` after these observations, (most,)."""
-    posterior = posterior_for(arms(), kernel, noise_var)
+    posterior = posterior_for(ARMS, kernel, noise_var)
     posterior.condition(observed, np.zeros(len(observed)))
-    everywhere = np.arange(arms().size)
+    everywhere = np.arange(ARMS.size)
     cov = posterior.covariance(everywhere)
     parts = np.split(everywhere, range(80, len(everywhere), 80))
     return np.max([_grown(cov, part, noise_var, most) for part in parts], axis=0, initial=1.0)
@@ -277,7 +273,7 @@ def sequential() -> Arrays:
     Claim: nearly-as-good-as-sequential.
     """
     kernel, evaluations = KERNELS["se"], M * ROUNDS
-    design = theory.greedy_design(arms(), kernel_from_dict(kernel), NOISE, MOST_INITIAL)[0]
+    design = theory.greedy_design(ARMS, kernel_from_dict(kernel), NOISE, MOST_INITIAL)[0]
     rule = RegretToSigmaRatio(REDRAWS)
     ways: dict[str, tuple[Any, int]] = {
         "batch": (rule, M), "one by one": (rule, 1), "gp-ucb": ("gp-ucb", 1), "ts": ("ts", 1)

@@ -15,11 +15,10 @@ from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.posterior import Posterior, posterior_for
 from gpbandits_env.gp.samplers import sampler_for
-from gpbandits_env.gp.theory.information import GREEDY
 from gpbandits_env.seeding import stream
 from tools.claims import Arrays, columns, peaks
 from tools.claims import srinivas2010_information as information
-from tools.claims.srinivas2010_information import DELTA, ELL, NOISE_VAR, PAPER, SE, greedy, grid
+from tools.claims.srinivas2010_information import DELTA, ELL, NOISE_VAR, PAPER, SE, grid
 
 # B of Theorem 3, and the kernel functions that its functions combine.
 NORM_BOUND, CENTRES = 4.0, 10
@@ -125,7 +124,7 @@ def theorem3() -> Arrays:
     The names are those of `against` and `in_band`.
     """
     rounds, arms = 1000, grid(1000, 1)
-    gain = greedy(arms, SE, rounds) / GREEDY
+    gain = theory.information_gain_bound(arms, SE, NOISE_VAR, rounds)
     bound = theory.regret_bound_theorem3(gain, NORM_BOUND, DELTA, NOISE_VAR)
     betas = theory.beta_rkhs(np.arange(1, rounds + 1), gain, DELTA, NORM_BOUND)
     draw = partial(rkhs_function, arms, SE)
@@ -141,7 +140,7 @@ def agnostic() -> Arrays:
     """
     horizon, arms = 100_000, grid(1000, 1)
     t, draw = np.arange(1, horizon + 1), partial(rkhs_function, arms, SE)
-    gain = greedy(arms, SE, horizon) / GREEDY
+    gain = theory.information_gain_bound(arms, SE, NOISE_VAR, horizon)
     schedules = {
         "theorem3": theory.beta_rkhs(t, gain, DELTA, NORM_BOUND),
         "over5": 0.2 * theory.beta_finite(t, arms.size, DELTA),
@@ -170,7 +169,7 @@ def theorem2() -> Arrays:
     """
     t, arms = np.arange(1, 1001), grid(4001, 1)
     tail = {"a": 1.0 + np.sqrt(3.0) / (np.pi * ELL), "b": np.sqrt(2.0) / ELL}
-    gain = greedy(grid(2000, 1), SE, len(t)) / GREEDY
+    gain = theory.information_gain_bound(grid(2000, 1), SE, NOISE_VAR, len(t))
     bound = theory.regret_bound_theorem2(gain, 1, DELTA, NOISE_VAR, **tail)
     betas = theory.beta_continuous(t, 1, DELTA, **tail)
     rows = []
