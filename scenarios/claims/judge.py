@@ -105,6 +105,16 @@ def robust(main: Verdict, others: Mapping[str, Verdict]) -> str:
     return f"depends on: {', '.join(differ)}" if differ else "robust"
 
 
+def counts(found: Sequence[tuple[Verdict, Mapping[str, Verdict]]]) -> list[int]:
+    """How many claims there are, how many have each verdict, and how many are robust.
+
+    ``found`` has the verdicts on each claim, in the main reading and in the others.
+    """
+    of = Counter(main.verdict for main, _ in found)
+    steady = sum(robust(*each) == "robust" for each in found)
+    return [len(found), *(of[verdict] for verdict in VERDICTS), steady]
+
+
 def _judged(check: Check, evidence: Loader) -> Judged:
     parts = tuple(_parts(check, evidence)) or (CheckPart("not run", UNDECIDED, {}, 0),)
     outcomes = tuple(part.outcome for part in parts)

@@ -1,6 +1,5 @@
 """`gpbandits claims`: what the papers say, and whether it holds here."""
 
-from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from gpbandits_env.display import aligned
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Claim, Paper, paper
-from gpbandits_env.scenarios.claims.judge import VERDICTS, Loader, Verdict, judge, robust
+from gpbandits_env.scenarios.claims.judge import VERDICTS, Loader, Verdict, counts, judge, robust
 from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.store import Store
 
@@ -38,20 +37,22 @@ def claims(name: str, files: tuple[Path, ...]) -> None:
     load = _loader(files)
     if not name:
         rows = [["paper", "claims", *VERDICTS, "robust"]]
-        rows += [_counts(paper(each), load) for each in registry.GROUPS]
+        for of in map(paper, registry.GROUPS):
+            found = counts([judged(claim, of, load) for claim in of.claims])
+            rows.append([of.paper, *map(str, found)])
         click.echo("\n".join(aligned(rows)))
         return
-    found = paper(one_of(group, registry.GROUPS, "paper", "'gpbandits claims' lists them"))
+    of = paper(one_of(group, registry.GROUPS, "paper", "'gpbandits claims' lists them"))
     if not short:
         rows = [["claim", "verdict", "readings"]]
-        for claim in found.claims:
-            main, others = judged(claim, found, load)
+        for claim in of.claims:
+            main, others = judged(claim, of, load)
             rows.append([claim.id, main.verdict, robust(main, others)])
         click.echo("\n".join(aligned(rows)))
         return
-    known = {claim.id: claim for claim in found.claims}
+    known = {claim.id: claim for claim in of.claims}
     claim = known[one_of(name, known, "claim", f"'gpbandits claims {group}' lists them")]
-    click.echo("\n".join(_lines(claim, *judged(claim, found, load))))
+    click.echo("\n".join(_lines(claim, *judged(claim, of, load))))
 
 
 def judged(claim: Claim, of: Paper, load: Loader) -> tuple[Verdict, dict[str, Verdict]]:
@@ -73,13 +74,6 @@ def _loader(files: tuple[Path, ...]) -> Loader:
             units = {cell: of[:trials] for cell, of in units.items() if len(of) >= trials}
             own[id] = replace(evidence.gather(store), units=units)
     return cache(lambda id: own.get(id) or evidence.load(id))
-
-
-def _counts(of: Paper, load: Loader) -> list[str]:
-    found = [judged(claim, of, load) for claim in of.claims]
-    counts = Counter(main.verdict for main, _ in found)
-    steady = sum(robust(*each) == "robust" for each in found)
-    return [of.paper, str(len(found)), *(str(counts[v]) for v in VERDICTS), str(steady)]
 
 
 def _lines(claim: Claim, main: Verdict, others: dict[str, Verdict]) -> list[str]:

@@ -31,11 +31,8 @@ COLOURS = ("#2e7d32", "#f9a825", "#c62828", "#9e9e9e")
 
 
 def counts(group: str) -> list[int]:
-    """How many claims there are, how many have each verdict, and how many are robust."""
-    found = verdicts(group)
-    of = Counter(main.verdict for _, main, _ in found)
-    steady = sum(judge.robust(main, others) == "robust" for _, main, others in found)
-    return [len(found), *(of[v] for v in VERDICTS), steady]
+    """Those of `judge.counts` for a paper."""
+    return judge.counts([(main, others) for _, main, others in verdicts(group)])
 
 
 def other_rules() -> list[list[str | int]]:
