@@ -7,7 +7,7 @@ from importlib import import_module
 import joblib
 
 from gpbandits_env.arrays import whole
-from gpbandits_env.errors import InvalidInput, one_of, optional
+from gpbandits_env.errors import InvalidInput, one_of, optional, shown
 from gpbandits_env.scenarios.study.pool import Pool
 
 # The package that each cluster needs; the extra has the name of the cluster.
@@ -71,8 +71,10 @@ def opened(jobs: int, engine: Engine = LOCAL) -> AbstractContextManager[Pool]:
         jobs: the number of worker processes; 1 runs in this process. A cluster has its own number.
         engine: where they run.
     Raises:
-        InvalidInput: no cluster answers at the address.
+        InvalidInput: no cluster answers at the address, or ``engine`` is no `Engine`.
     """
+    if not isinstance(engine, Engine):
+        raise InvalidInput(f"engine must be an Engine, such as Engine('dask'), got {shown(engine)}")
     module = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
     made: AbstractContextManager[Pool] = module.opened(jobs, engine.address)
     return made

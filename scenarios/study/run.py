@@ -106,8 +106,6 @@ def run_study(
         raise InvalidInput(
             f"a study runs a Scenario, such as get('srinivas2010/se-1d'), got {shown(scenario)}"
         )
-    if not isinstance(engine, engines.Engine):
-        raise InvalidInput(f"engine must be an Engine, such as Engine('dask'), got {shown(engine)}")
     jobs = engines.workers(jobs)
     whole(seed, "seed", 0, None)
     cells = scenario.cells()

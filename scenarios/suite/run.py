@@ -8,7 +8,7 @@ import numpy as np
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.registry import agent_class
-from gpbandits_env.arrays import Plain, Settings
+from gpbandits_env.arrays import Plain, Settings, whole
 from gpbandits_env.display import Displayed, counted
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
@@ -138,8 +138,8 @@ def run_suite(
     failures: dict[str, tuple[TrialFailure, ...]] = {}
     interrupted, jobs = False, workers(jobs)
     chosen = suites.chosen(suite, problems)
-    if trials is not None and trials > (most := max(p.trials for p in chosen.values())):
-        raise InvalidInput(f"trials must be at most {most}, those of the suite, got {trials}")
+    if trials is not None:
+        whole(trials, "trials", maximum=max(problem.trials for problem in chosen.values()))
     with opened(jobs, engine) as pool:
         for id, problem in chosen.items():
             if why := refusal(problem, entry):

@@ -11,6 +11,7 @@ from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.registry import agent_class, settings_of
+from gpbandits_env.arrays import all_of
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.scenario import IDENTITY, AgentEntry, Scenario
@@ -34,7 +35,8 @@ def chosen(suite: str, names: Sequence[str] | None = None) -> dict[str, Scenario
     known = problems(suite)
     if names is None:
         return known
-    ids = [name if name in known else f"{suite}/{name}" for name in names]
+    given = all_of(str, names, "problems", "names")
+    ids = [name if name in known else f"{suite}/{name}" for name in given]
     return {one_of(id, known, "problem", ONE): known[id] for id in ids}
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpbandits_env.errors import UnknownName
+from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.scenario import AgentEntry
 from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.suite import suites
@@ -90,3 +90,6 @@ def test_problems_are_chosen_by_name_or_id():
         suites.chosen("core-v1", ["break"])
     with pytest.raises(UnknownName, match="core-v1"):
         suites.problems("core-v2")
+    for wrong in ("se", [], [3]):
+        with pytest.raises(InvalidInput, match="problems must be a list"):
+            suites.chosen("core-v1", wrong)

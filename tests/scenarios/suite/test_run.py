@@ -255,6 +255,10 @@ def test_mistakes_are_named_before_anything_runs(module, tmp_path):
         played("suite_agents.Mine", tmp_path)
     with pytest.raises(InvalidInput, match="trials must be at most 30"):
         played("gp-ucb", tmp_path, trials=31)
+    with pytest.raises(InvalidInput, match="trials must be at least 1"):
+        played("gp-ucb", tmp_path, trials=0)
+    with pytest.raises(InvalidInput, match="engine must be an Engine"):
+        played("gp-ucb", tmp_path, engine="dask")
     with pytest.raises(UnknownName, match="your own is 'module:Class'"):
         played("Mine", tmp_path)
     with pytest.raises(InvalidInput, match=r"^agent 'gone.py:Mine'.*'mine' is the file mine.py"):
