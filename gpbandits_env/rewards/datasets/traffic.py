@@ -31,8 +31,8 @@ SENSORS = 357
 def load_speeds(dataset: Dataset, mornings: bool = False, working_days: bool = False) -> Readings:
     """METR-LA or PEMS-BAY; readings of 0, which mean "none", are interpolated in time.
 
-    Rows without dates, as in the week of METR-LA (2016 rows, no gaps), are five minutes apart and
-    begin at midnight of 1 March 2012.
+    The week of METR-LA (2016 rows, no gaps) has no dates: its rows are five minutes apart and begin
+    at midnight of 1 March 2012.
 
     Args:
         dataset: its declaration.
@@ -44,10 +44,12 @@ def load_speeds(dataset: Dataset, mornings: bool = False, working_days: bool = F
     """
     path = dataset.locate()
     table = read_table(path, header=True)
-    values = interpolated(np.where(table.values == 0.0, np.nan, table.values), dataset.name)
     times: Any = table.times
-    if times is None:
-        times = START + FIVE_MINUTES * np.arange(len(values))
+    if dataset.name == WEEK.name:
+        times = START + FIVE_MINUTES * np.arange(len(table.values))
+    elif times is None or times.dtype.kind != "M":
+        raise InvalidInput(f"{path}: each row must begin with a date, followed by speeds")
+    values = interpolated(np.where(table.values == 0.0, np.nan, table.values), dataset.name)
     dates = times.astype("datetime64[D]")
     hours = (times - dates) // np.timedelta64(1, "h")
     rows = np.ones(len(times), dtype=np.bool_)

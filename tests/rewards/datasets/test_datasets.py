@@ -123,6 +123,13 @@ def test_a_sensor_without_a_reading_is_refused(data_folder):
         datasets.load("metr-la-full")
 
 
+@pytest.mark.parametrize("rows", ["7,9\n60,61\n", "time,7\n0.5,60\n1.5,61\n"])
+def test_speeds_without_dates_are_refused(data_folder, rows):
+    (data_folder / "METR-LA.csv").write_text(rows)
+    with pytest.raises(InvalidInput, match="each row must begin with a date"):
+        datasets.load("metr-la-full")
+
+
 def test_downloads_need_an_address_and_pooch(data_folder, monkeypatch):
     with pytest.raises(MissingData, match="no public address"):
         datasets.download("i880")
