@@ -222,7 +222,7 @@ class Scenario:
 
     def _choose(self, names: Sequence[str]) -> tuple[AgentEntry, ...]:
         # Imported here, because a list of scenarios needs no agents, which take a second to import.
-        from gpbandits_env.agents.registry import ADAPTERS, AGENTS, HINT
+        from gpbandits_env.agents.registry import ADAPTERS, AGENTS, HINT, is_own
 
         entries = {e.label: e for e in (*self.agents, *self.alternatives)}
         chosen: dict[str, AgentEntry] = {}
@@ -230,7 +230,7 @@ class Scenario:
             if isinstance(name, str) and name == "all":
                 chosen |= entries
                 continue
-            if not isinstance(name, str) or ":" not in name:
+            if not is_own(name):
                 one_of(name, {*entries, *AGENTS, *ADAPTERS}, "agent", HINT)
             entry = entries.get(name) or AgentEntry(label_of(name), name)
             chosen[entry.label] = entry

@@ -1,6 +1,6 @@
 """`gpbandits list`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -58,7 +58,7 @@ def _entry(entry: AgentEntry) -> str:
     return f"{entry.label:<18} {entry.agent}({settings})  {entry.note}".rstrip()
 
 
-def _section(title: str, lines: "list[str] | tuple[str, ...]") -> None:
+def _section(title: str, lines: Sequence[str]) -> None:
     if lines:
         click.echo(title)
         for line in lines:
