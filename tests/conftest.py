@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -20,6 +21,10 @@ if "GPBANDITS_DATA" not in os.environ and BESIDE.is_dir():
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+
+# How long an example of Hypothesis takes depends on the machine and its load, and is not judged.
+settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any load")
 
 # Garbage is collected less often: tests and libraries stay, and are much to look through. It took a
 # tenth of the time, and a fifth of that of collection. (To freeze what stays would hide it from

@@ -54,7 +54,7 @@ def test_symmetric_root_bears_with_rounding_below_zero():
     np.testing.assert_allclose(root @ root.T, matrix, atol=1e-13)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 30),
@@ -74,7 +74,7 @@ def test_pivoted_cholesky_is_within_its_stated_error(seed, n, rank, power, toler
     assert np.abs(np.triu(factor[pivots], 1)).max(initial=0.0) <= 1e-6 * np.sqrt(matrix.max())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(4, 40), data=st.data())
 def test_pivoted_cholesky_finds_the_rank_and_refuses_a_larger_one(seed, n, data):
     rank = data.draw(st.integers(1, n // 2))
@@ -116,7 +116,7 @@ def test_only_pivot_rows_are_asked_for():
     assert len(asked) == factor.shape[1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 40), data=st.data())
 def test_no_factor_errs_less_than_the_least_that_is_missing(seed, n, data):
     matrix = random_covariance(seed, n, n, data.draw(st.sampled_from([1e-6, 1.0, 1e6])))

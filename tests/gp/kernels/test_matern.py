@@ -118,7 +118,7 @@ def test_tends_to_the_squared_exponential():
     assert_allclose(Matern(1.0, nu=1e13).profile(r), limit, rtol=1e-11)  # nothing cancels
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(nu=st.floats(0.05, 200.0), r=st.floats(1e-3, 30.0))
 def test_slope_is_minus_the_derivative_over_r(nu, r):
     kernel, h = Matern(1.0, nu=nu), 1e-4 * r

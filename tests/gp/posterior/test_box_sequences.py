@@ -94,9 +94,7 @@ class Three:
 
 
 @pytest.mark.parametrize("world", ["se", "se-ard", "matern52", "linear", "sum"])
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sequence=operations)
 def test_any_sequence(make, dense_of, world, sequence):
     on_arms = make(world, "rows", prior_mean=0.3)

@@ -72,9 +72,7 @@ class Pair:
 
 
 @pytest.mark.parametrize("world", ["se", "empirical", "sum"])
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sequence=operations)
 def test_any_sequence(make, dense_of, world, representation, sequence):
     posterior = make(world, representation, prior_mean=0.3)

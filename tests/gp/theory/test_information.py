@@ -124,7 +124,7 @@ def test_bounds_hold_against_all_multisets(kernel, arms, noise_var):
         assert eq8[t] <= split[t] + 1e-9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(eigenvalues=SPECTRA, noise_var=st.floats(0.01, 10), horizon=st.integers(1, 5))
 def test_spectral_bound_is_the_exact_maximum(eigenvalues, noise_var, horizon):
     curve = spectral_bound(eigenvalues, noise_var, horizon)
@@ -135,7 +135,7 @@ def test_spectral_bound_is_the_exact_maximum(eigenvalues, noise_var, horizon):
         assert curve[t - 1] == pytest.approx(0.5 / PART * best, rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(eigenvalues=SPECTRA, noise_var=st.floats(0.01, 10), horizon=st.integers(1, 12))
 def test_theorem_4_is_its_formula_maximised_over_r(eigenvalues, noise_var, horizon):
     leading = np.sort(eigenvalues)[::-1]

@@ -32,7 +32,7 @@ def test_unknown_arguments_and_options_are_refused(make, case):
 BAD_CELLS = st.sampled_from([np.nan, np.inf, -1, 10**6, 0.5, "a", None, True, 2**63, -(2**40)])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_a_bad_action_is_refused_and_nothing_changes(environments, data):
     env = data.draw(st.sampled_from(environments))
