@@ -19,7 +19,7 @@ from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import USUAL_CANDIDATES, Parts
-from gpbandits_env.arrays import Array, listed
+from gpbandits_env.arrays import Array, listed, share
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import ArmPosterior, DriftHypothesis, MixturePosterior, Posterior
@@ -67,7 +67,7 @@ class BMAGPUCB(GPAgent):
         trigger: float = 4.0,
         **settings: Any,
     ) -> None:
-        self.epsilons = listed(epsilons, "epsilons")
+        self.epsilons = [share(epsilon, "epsilon") for epsilon in listed(epsilons, "epsilons")]
         self._switching, self._trigger = switching, trigger
         super().__init__(problem, rng, **settings)
 
