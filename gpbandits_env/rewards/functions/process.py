@@ -108,7 +108,7 @@ class ReplayPath(RoundPath):
         super().__init__(self._function_at)
 
     def _function_at(self, t: float) -> Function:
-        return ArmFunction(self._process.table[self._row(t)])
+        return self._process.functions[self._row(t)]
 
     def context(self, t: int) -> Points:
         contexts = self._process.contexts
@@ -170,24 +170,29 @@ class ReplayProcess(RewardProcess):
     ) -> None:
         self.contexts, self.repeat, self._shuffled = contexts, repeat, shuffled
         self.domain: Arms = arms
-        self.table = _rows(arms, table)
-        rows = len(self.table)
-        if not starts or any(whole(row, "starts", 0) >= rows for row in starts):
-            raise InvalidInput(f"starts must be rows in 0..{rows - 1}, got {shown(starts)}")
+        values = _rows(arms, table)
+        if not starts or any(whole(row, "starts", 0) >= len(values) for row in starts):
+            raise InvalidInput(f"starts must be rows in 0..{len(values) - 1}, got {shown(starts)}")
         self._starts = starts
+        self._bounds = float(values.min()), float(values.max())
+        self.functions = [ArmFunction(row) for row in values]
         if not repeat:
-            self.rounds = rows - max(starts)
+            self.rounds = len(values) - max(starts)
+
+    @property
+    def table(self) -> Array:
+        """The (rows, n) values, a new array."""
+        return np.stack([function.values for function in self.functions])
 
     def begin(self, rng: np.random.Generator) -> ReplayPath:
-        rows = len(self.table)
         if self._shuffled:
-            return ReplayPath(self, rng.permutation(rows))
-        start = self._starts[int(rng.integers(len(self._starts)))]
+            return ReplayPath(self, rng.permutation(len(self.functions)))
+        start, rows = self._starts[int(rng.integers(len(self._starts)))], len(self.functions)
         order = np.arange(start, start + rows)
         return ReplayPath(self, order % rows if self.repeat else order[: rows - start])
 
     def bounds(self) -> tuple[float, float]:
-        return float(self.table.min()), float(self.table.max())
+        return self._bounds
 
 
 def _rows(arms: Arms, table: Array) -> Array:
