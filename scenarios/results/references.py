@@ -10,7 +10,7 @@ import os
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 
@@ -30,8 +30,13 @@ TOLERANCE, ROUNDING = 4.0, 2.0 ** (1 - BITS)
 
 def versions() -> dict[str, str]:
     """The versions of this library, of Python and of the packages that results depend on."""
-    own = {"gpbandits-env": gpbandits_env.__version__, "python": platform.python_version()}
-    return own | {name: version(name) for name in PACKAGES}
+    found = {"gpbandits-env": gpbandits_env.__version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # bundled without metadata
+            found[name] = "unknown"
+    return found
 
 
 def machine() -> Plain:
