@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Settings, finite_array, whole
+from gpbandits_env.arrays import Settings, finite_array, whole, wholes
 from gpbandits_env.domains import Arms, Box, clock, two_corners
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, EntryPoint
@@ -30,6 +30,7 @@ from gpbandits_env.rewards.functions import (
     SweptProcess,
     gp_on,
 )
+from gpbandits_env.rewards.functions.catalogue import dimension
 
 DEFAULT_KERNEL = {"type": "se", "lengthscale": 0.2}
 ContextSpec: TypeAlias = int | Sequence[int] | Settings | Arms | Box
@@ -192,6 +193,8 @@ class DriftingArguments(GPArguments):
         one_of(self.function, ["gp", *TEST_FUNCTIONS], "function")
         somewhere = any(part is not None for part in (self.grid, self.arms, self.box))
         usual = TEST_FUNCTIONS[self.function]
+        if not (self.grid is None or isinstance(self.grid, Arms)):
+            dimension(self.function, len(wholes(self.grid, "grid")))
         domain = self.domain(usual.low, usual.high) if somewhere else None
         motion = None if self.motion is None else MOTIONS.from_dict(self.motion)
         return AnalyticProcess(self.function, domain, self.dim, motion)

@@ -230,7 +230,16 @@ def test_a_replay_plays_the_rows_in_order_and_with_repeat_again():
         ("Drifting", {"motion": {"type": "orbit"}}, "test function"),
         ("Drifting", {"function": "ackley", "drift": {"type": "markov", "epsilon": 0.1}}, "motion"),
         ("Drifting", {"function": "akley"}, "ackley"),
-        ("Drifting", {"function": "camelback", "dim": 3}, "dimensions"),
+        ("Drifting", {"function": "camelback", "dim": 3}, "'camelback' has 2 dimensions, not 3"),
+        *(
+            (
+                "Drifting",
+                {"function": "camelback", **given},
+                "has 2 dimensions, not 3: .* grid, arms",
+            )
+            for given in ({"grid": (3, 3, 3)}, {"arms": Arms.grid((3, 3, 3))})
+        ),
+        ("Drifting", {"function": "ackley", "grid": (3, 3), "dim": 4}, "2 dimensions here, not 4"),
         ("Drifting", {"function": "ackley", "dim": 1, "motion": {"type": "turn"}}, "2 dimensions"),
         (
             "Drifting",

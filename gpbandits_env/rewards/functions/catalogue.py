@@ -146,8 +146,13 @@ def dimension(name: str, *dims: int | None) -> int:
     given = function_named(name)
     wanted = [whole(d, "dim") for d in (given.dim, *dims) if d is not None]
     size = wanted[0] if wanted else 2
-    if any(d != size for d in wanted):
-        raise InvalidInput(f"{name!r} has {given.dim or 'any'} dimensions, got {wanted[1:]}")
+    for d in wanted:
+        if d != size:
+            here = "" if given.dim else " here"
+            raise InvalidInput(
+                f"{name!r} has {size} dimensions{here}, not {d}: state dim, active, grid, arms or "
+                f"box for {size} dimensions, or leave it out"
+            )
     return size
 
 

@@ -10,14 +10,22 @@ from gpbandits_env.rewards.tasks.task import Task
 
 
 class TaskFunction(Function):
-    """A task with the result of `Task.draw` for an episode; points are in its box or the cube."""
+    """A task with the result of `Task.draw` for an episode; points are in its box or the cube.
+
+    Raises:
+        InvalidInput: the best action of the task is not in its box.
+    """
 
     def __init__(self, task: Task, latent: Array, scaled: bool) -> None:
         self.task, self.latent, self.scaled = task, frozen(np.array(latent)), scaled
-        best = task.best(self.latent)
-        action = task.coordinates.to_cube(best.action[None])[0] if scaled else best.action
-        self.best_action, self.optimum = frozen(np.array(action)), best.optimum
-        self.accuracy = best.accuracy
+        best, axes = task.best(self.latent), task.coordinates
+        try:
+            action = axes.box.check([best.action])
+        except InvalidInput as error:
+            said = f"the best action of the task {type(task).__name__} must fit its axes: {error}"
+            raise InvalidInput(said) from None
+        self.best_action = frozen(np.array((axes.to_cube(action) if scaled else action)[0]))
+        self.optimum, self.accuracy = best.optimum, best.accuracy
 
     def __call__(self, actions: Points) -> Array:
         return self.task.values(self.natural(actions), self.latent)

@@ -186,3 +186,28 @@ def test_a_task_of_your_own_is_named_by_its_module():
         make_task(name, dim=2)
     with pytest.raises(InvalidInput, match="no class 'Axes' derived from Task"):
         make_task("gpbandits_env.domains:Axes")
+
+
+@dataclass(frozen=True)
+class Lost(Ridge):
+    """A task whose best action is stated by a user."""
+
+    at: tuple[float, ...] = (2.5,)
+
+    def best(self, latent):
+        return Best(np.array(self.at), self.height, 0.0)
+
+
+@pytest.mark.parametrize("options", [{}, {"scaled": True}, {"grid": 3}])
+def test_a_best_action_outside_of_the_axes_is_refused(options):
+    """In the cube it would be moved to the edge, and the regret there would be 0."""
+    name = f"{__name__}:Lost"
+    for at, says in (
+        ((2.5,), "coordinate 0 ranges from -1.0 to 2.0, but action 0 has 2.5"),
+        ((0.0, 0.0), r"of shape \(m, 1\), got \(1, 2\)"),
+    ):
+        env = gym.make("gpbandits/Task-v0", task=name, task_options={"at": at}, **options)
+        with pytest.raises(InvalidInput, match=f"best action of the task Lost must fit.*{says}"):
+            env.reset(seed=0)
+    env = gym.make("gpbandits/Task-v0", task=name, task_options={"at": (2.0,)}, **options)
+    env.reset(seed=0)
