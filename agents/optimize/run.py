@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -54,6 +54,8 @@ def _in_turn(fun: Callable[[Any], object], points: Iterable[object]) -> Iterable
 def _one_each(values: Iterable[object], count: int) -> Iterator[object]:
     """The values of a map as they arrive; an error at once if a list has not one per point."""
     must = f"parallel must return one value for each of {counted(count, 'point')}, in their order"
+    if isinstance(values, (Mapping, Set)):  # its keys are no values, or it has no order
+        raise InvalidInput(f"{must}, got {shown(values)}")
     if not isinstance(values, Iterator):
         try:
             values = list(values)

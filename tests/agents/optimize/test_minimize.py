@@ -111,7 +111,9 @@ def test_bad_arguments_are_refused_before_anything_is_called(search, wrong):
 
 
 @pytest.mark.parametrize("on_error", ["raise", "fail"])
-@pytest.mark.parametrize("values", [[], [1.0], np.ones(3), 5, None, np.array(0.5)])
+@pytest.mark.parametrize(
+    "values", [[], [1.0], np.ones(3), 5, None, np.array(0.5), {0: 1.0, 1: 2.0}, {1.0, 2.0}]
+)
 def test_a_parallel_that_gives_other_than_one_value_a_point_is_refused(values, on_error):
     given = {"batch": 2, "parallel": lambda f, xs: values, "on_error": on_error}
     with pytest.raises(InvalidInput, match="one value for each of 2 points") as caught:
