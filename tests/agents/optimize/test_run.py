@@ -313,3 +313,5 @@ def test_the_time_is_that_of_a_clock(batch):
     assert not np.array_equal(plain.x_iters, found.x_iters)
     with pytest.raises(InvalidInput, match="time must be a function"):
         agents.minimize(bowl, UNIT, n_calls=8, time=3.0)
+    with pytest.raises(InvalidInput, match="what time returns must be a number, got None"):
+        agents.minimize(bowl, UNIT, n_calls=8, time=lambda: None, **settings)
