@@ -83,7 +83,7 @@ class CampaignFile:
                 if self._digest not in (None, found):
                     raise _WrittenByAnother(
                         f"another process has written {self.path} since this one did: nothing was "
-                        "saved. Campaign.resume continues that file; save() with another name "
+                        "saved. Campaign.resume continues that file; save(file) with another name "
                         "keeps this campaign"
                     )
                 part.write_bytes(text)
@@ -92,7 +92,7 @@ class CampaignFile:
         except StoreError as error:
             raise StoreError(
                 f"{error}; the campaign in memory holds every suggestion and value (`pending` "
-                "lists the open ones), and the next change, or save(), writes all of it"
+                "lists the open ones), and the next change, or save(file), writes all of it"
             ) from None
         self._digest = sha256(text).digest()
 

@@ -12,8 +12,8 @@ from gpbandits_env.errors import InvalidInput, UnknownName, shown
 
 # What a function must return.
 WITH_NOISE = (
-    "with noise='returned' the function must return a pair of its value and the standard deviation "
-    "of its noise"
+    "with noise='returned' or noise={'replicates': n} the function must return a pair of its value "
+    "and the standard deviation of its noise"
 )
 WITH_CONSTRAINTS = (
     "with constraints the function must return a pair of its value and the values of the "

@@ -127,8 +127,10 @@ class CampaignLog:
     def ended(self, id: "int | Suggestion | Record") -> Record:
         """The record of an id that is done or failed; raises `InvalidInput` if there is none."""
         index = _id_of(id)
-        if index >= len(self.records) or self.records[index].status == "pending":
-            raise InvalidInput(f"no evaluation with id {index} is done or failed: use tell")
+        if index >= len(self.records):
+            raise InvalidInput(f"there is no evaluation with id {index}, only {len(self.records)}")
+        if self.records[index].status == "pending":
+            raise InvalidInput(f"evaluation {index} is pending: tell({index}, value) gives a value")
         return self.records[index]
 
     def measured(

@@ -317,9 +317,10 @@ def _dimension(name: str, spec: object) -> Dimension:
             if spec.get("type") == "choice" and len(spec) == 2 and "options" in spec:
                 return Choice(spec["options"])  # `from_dict` would change lists and dicts in it
             return DIMENSIONS.from_dict(spec)
+    alone = "; a space of one dimension is [(low, high)]" if is_number(spec) else ""
     raise InvalidInput(
         f"dimension {name!r} must be Real(...), Integer(...), Choice((...)) or (low, high), got "
-        f"{shown(spec)}"
+        f"{shown(spec)}{alone}"
     )
 
 

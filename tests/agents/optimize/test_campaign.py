@@ -385,8 +385,9 @@ def test_a_correction_may_be_a_failure_and_back(tmp_path):
     assert Campaign.resume(tmp_path / "c.json").records == campaign.records
     pending = campaign.expect({"x": 0.2})
     before = campaign.records.copy()
-    for id, value in ((pending.id, 1.0), (7, 1.0), (0, "high")):
-        with pytest.raises(InvalidInput):
+    wrong = ((pending.id, 1.0, r"pending: tell\(3, value\)"), (7, 1.0, "no evaluation with id 7"))
+    for id, value, says in (*wrong, (0, "high", "one number")):
+        with pytest.raises(InvalidInput, match=says):
             campaign.correct(id, value)
     assert campaign.records == before
 

@@ -326,6 +326,11 @@ def test_noise_is_one_number():
         agents.minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=3, noise=np.array([0.1, 0.2]))
 
 
+def test_means_of_replicates_without_their_standard_errors_are_refused():
+    with pytest.raises(InvalidInput, match=r"\{'replicates': n\} the function must return a pair"):
+        agents.minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=3, noise={"replicates": 3})
+
+
 @pytest.mark.parametrize("noise", [{"replicates": 1}, {"replicate": 3}, {}])
 def test_wrong_replicates_are_refused(noise):
     with pytest.raises(InvalidInput, match="replicates"):

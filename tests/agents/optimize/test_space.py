@@ -21,6 +21,11 @@ def test_ends_that_are_no_numbers_are_refused(wrong):
         Space([(0, 1), wrong])
 
 
+def test_ends_that_are_no_list_of_pairs_are_refused_with_the_cure():
+    with pytest.raises(InvalidInput, match=r"one dimension is \[\(low, high\)\]"):
+        Space((0.0, 1.0))
+
+
 @pytest.mark.parametrize("wrong", [("0", 1), (0, True), (0, None), (0, 1j)])
 def test_a_real_dimension_has_numbers_as_its_ends(wrong):
     with pytest.raises(InvalidInput, match="must be a number"):
