@@ -1,24 +1,32 @@
-"""How agents act in a bandit and what they observe: the spaces of its environments."""
+"""What single and vector environments of a bandit share: spaces, problem and specification."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 
-from gpbandits_env.arrays import Points, flag
+from gpbandits_env.arrays import Plain, Settings, flag
+from gpbandits_env.domains import Domain
 from gpbandits_env.envs.bandit import Bandit, Space
-from gpbandits_env.envs.clock import ClockSpec, clock_for
+from gpbandits_env.envs.clock import Clock, ClockSpec, clock_for
 from gpbandits_env.envs.corruption import CorruptionSpec, corruption_for
-from gpbandits_env.envs.delays import DelaySpec, LateRewards, delays_for
+from gpbandits_env.envs.delays import Delays, DelaySpec, LateRewards, delays_for
+from gpbandits_env.envs.episode import Noise
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
+from gpbandits_env.specs import described
 
 
 class Interface:
-    """What single and vector environments of a bandit have in common.
+    """How agents act in instances of a bandit, and what they observe.
+
+    Gymnasium's specification has dicts in place of kernels, drifts, domains, delays and clocks:
+    Gymnasium writes objects as dicts without their type, which make no environment again.
 
     Args:
         bandit: what is simulated.
+        instances: the number of instances; None for a single one, whose arrays have no such axis.
         selective: whether actions can be skipped.
         discrete: whether an action is the number of one arm instead of an array of one; None for
             wherever a round has one arm.
@@ -30,73 +38,100 @@ class Interface:
             several actions per round or a box.
     """
 
+    _spec: EnvSpec | None = None
+
     def __init__(
         self,
         bandit: Bandit,
+        instances: int | None,
         selective: bool,
         discrete: bool | None,
         delay: DelaySpec,
         corruption: CorruptionSpec,
-        clock: ClockSpec = None,
+        clock: ClockSpec,
     ) -> None:
-        self.bandit, self.batch_size = bandit, bandit.problem.batch_size
+        self._bandit, problem = bandit, bandit.problem
+        domain, m = problem.domain, problem.batch_size
         self.selective = flag(selective, "selective")
-        one_arm = bandit.problem.domain.finite and self.batch_size == 1
-        self.discrete = one_arm if discrete is None else flag(discrete, "discrete_action")
-        if self.discrete and not one_arm:
+        one_arm = domain.finite and m == 1
+        self._discrete = one_arm if discrete is None else flag(discrete, "discrete_action")
+        if self._discrete and not one_arm:
             raise InvalidInput(
                 "discrete_action=True needs one arm per round (arms or a grid, and batch_size=1), "
-                f"got actions in {bandit.problem.domain.action_space(self.batch_size)}"
+                f"got actions in {domain.action_space(m)}"
             )
-        self.corruption = corruption_for(corruption, bandit.problem.domain)
-        self._delays, self.clock = delays_for(delay), clock_for(clock)
+        self._corruption = corruption_for(corruption, domain)
+        self._delays, self._clock = delays_for(delay), clock_for(clock)
         other = "delay" if self._delays is not None else "contexts"
-        if self.clock is not None and (self._delays or bandit.problem.contexts is not None):
+        if self._clock is not None and (self._delays or problem.contexts is not None):
             raise InvalidInput(f"clock and {other} cannot be combined: {other} count rounds")
         # With delays, an observation has an action and a reward for each round of the past.
-        self._slots = self.batch_size if not self._delays else self._delays.slots(self.batch_size)
+        self._slots = m if self._delays is None else self._delays.slots(m)
+        # The actions in an observation before any action: arm 0, or the low corner of a box.
+        low = np.zeros((), int) if domain.finite else domain.span[0]
+        first = np.stack([low] * self._slots)
+        self._first, self._noise = first[:m], Noise(instances, m)
+        self._late: LateRewards | None = None
+        if self._delays is not None:
+            self._late = LateRewards(self._delays, first, m, instances)
 
-    def problem(self, horizon: int | None) -> Problem:
-        """What an agent may know in episodes of at most so many rounds."""
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How `gymnasium.make` made the environment; None if it did not."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, given: EnvSpec | None) -> None:
+        plain = None if given is None else replace(given, kwargs=declared(given.kwargs))
+        self._spec = plain
+
+    def _problem(self, horizon: int | None) -> Problem:
+        """What an agent may know in episodes of at most so many rounds, without reset options."""
         most = None if self._delays is None else self._delays.most
-        horizon = self.bandit.horizon(horizon)
-        return replace(self.bandit.problem, horizon=horizon, max_delay=most)
+        horizon = self._bandit.horizon(horizon)
+        return replace(self._bandit.problem, horizon=horizon, max_delay=most)
 
-    def action_space(self) -> Space:
+    def _action_space(self) -> Space:
         """A batch of actions, or one arm; if selective, a pair of these and which to observe."""
-        m, domain = self.batch_size, self.bandit.problem.domain
-        space: Space = spaces.Discrete(domain.size) if self.discrete else domain.action_space(m)
+        m, domain = self._bandit.problem.batch_size, self._bandit.problem.domain
+        space: Space = spaces.Discrete(domain.size) if self._discrete else domain.action_space(m)
         return spaces.Tuple((space, spaces.MultiBinary(m))) if self.selective else space
 
-    def observation_space(self) -> spaces.Dict:
+    def _observation_space(self) -> spaces.Dict:
         """The last actions, their noisy rewards and the round; see `BanditEnv` for the others."""
-        problem, k = self.bandit.problem, self._slots
-        low, high = self.bandit.reward_range()
-        if self.corruption is not None:
-            low, high = self.corruption.range(low, high)
+        problem, k = self._bandit.problem, self._slots
+        low, high = self._bandit.reward_range()
+        if self._corruption is not None:
+            low, high = self._corruption.range(low, high)
         parts: dict[str, Space] = {
             "actions": problem.domain.action_space(k),
             "rewards": spaces.Box(low, high, (k,), dtype=np.float64),
             "round": spaces.Box(0, 2**62, (1,), dtype=np.int64),
         }
-        if self._delays is not None:
+        if self._late is not None:
             parts["arrived"] = spaces.MultiBinary(k)
         if problem.contexts is not None:
             parts["context"] = problem.contexts.action_space(1)
         if self.selective:
-            parts["observed"] = spaces.MultiBinary(self.batch_size)
-        if self.clock is not None:
+            parts["observed"] = spaces.MultiBinary(problem.batch_size)
+        if self._clock is not None:
             parts["time"] = spaces.Box(0.0, 2.0**62, (2,), dtype=np.float64)
         return spaces.Dict(parts)
 
-    def first_actions(self, count: int) -> Points:
-        """The actions in an observation before any action: arm 0, or the low corner of a box."""
-        domain = self.bandit.problem.domain
-        return np.zeros(count, int) if domain.finite else np.tile(domain.span[0], (count, 1))
 
-    def late_rewards(self, instances: int | None) -> LateRewards | None:
-        """The rewards on their way, none so far; None without delays."""
-        if self._delays is None:
-            return None
-        first = self.first_actions(self._slots)
-        return LateRewards(self._delays, first, self.batch_size, instances)
+def declared(arguments: Settings) -> Plain:
+    """Keyword arguments with the dicts that stand for objects; what has no dict stays as it is."""
+    return {name: _declared(value) for name, value in arguments.items()}
+
+
+def _declared(value: object) -> object:
+    if isinstance(value, np.ndarray):  # it may be large, and specifications are copied
+        return value
+    if isinstance(value, Domain):
+        return value.to_dict()
+    if isinstance(value, (Clock, Delays)):
+        return asdict(value)
+    try:
+        return described(value)
+    except InvalidInput:
+        return value

@@ -17,14 +17,12 @@ from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import (
     BoolArray,
     Episode,
-    Noise,
     noisy_rewards,
     one_arm,
     split_action,
 )
 from gpbandits_env.envs.interface import Interface
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
-from gpbandits_env.envs.specification import Specified
 from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import Function
@@ -32,7 +30,7 @@ from gpbandits_env.rewards.regret import counted, instantaneous
 from gpbandits_env.seeding import child
 
 
-class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
+class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
     """A bandit: each round takes m actions and returns their noisy rewards.
 
     `reset` draws a function (or a path of functions, if it drifts) and the noise from two separate
@@ -111,16 +109,12 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         clock: ClockSpec = None,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self._interface = Interface(bandit, selective, discrete_action, delay, corruption, clock)
-        self.bandit, self.selective = bandit, self._interface.selective
-        self._batch_size = self._interface.batch_size
+        super().__init__(bandit, None, selective, discrete_action, delay, corruption, clock)
+        self.bandit, self._batch_size = bandit, bandit.problem.batch_size
         self._check = bandit.problem.domain.check
-        self.action_space = self._interface.action_space()
-        self.observation_space = self._interface.observation_space()
+        self.action_space, self.observation_space = self._action_space(), self._observation_space()
         self._viewer = None if render_mode is None else Viewer(bandit, render_mode)
         self._episode: Episode | None = None
-        self._noise = Noise(None, self._batch_size)
-        self._late = self._interface.late_rewards(None)
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
 
     def _title(self) -> str:
@@ -148,7 +142,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
 
         It does not depend on the options of a reset.
         """
-        return self._interface.problem(None if self.spec is None else self.spec.max_episode_steps)
+        return self._problem(None if self.spec is None else self.spec.max_episode_steps)
 
     @property
     def function(self) -> Function:
@@ -200,8 +194,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
                 then.
             gymnasium.error.Error: the seed is negative or not a whole number.
         """
-        bandit = self._interface.bandit
-        parameters: Plain = {}
+        bandit, parameters = self._bandit, Plain()
         given = mapping({} if options is None else options, "reset options")
         if given:
             rng = copy.deepcopy(self.np_random) if seed is None else seeded(seed)[0]
@@ -209,8 +202,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         super().reset(seed=seed)
         if given:
             self._np_random = rng  # which has drawn the parameters
-        made = self._interface
-        self._episode = Episode(bandit, self.np_random, made.corruption, made.clock)
+        self._episode = Episode(bandit, self.np_random, self._corruption, self._clock)
         self.bandit = bandit
         self._noise.put(0, self._episode.noise, bandit.noise_sd)
         if self._late is not None:
@@ -222,7 +214,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         m = self._batch_size
         observed = np.zeros(m, dtype=np.bool_) if self.selective else None
         info = {"parameters": copy.deepcopy(parameters)} if parameters else {}
-        return self._observation(self._interface.first_actions(m), np.zeros(m), observed), info
+        return self._observation(self._first, np.zeros(m), observed), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, Info]:
         """Take m actions; see the class for what is returned.
@@ -238,7 +230,7 @@ class BanditEnv(Specified, Displayed, gym.Env[Observation, Any]):
         observed: BoolArray | None = None
         if self.selective:
             action, observed = split_action(action, (self._batch_size,))
-        if self._interface.discrete:
+        if self._discrete:
             action = one_arm(action)
         actions = self._check(action, self._batch_size)
         episode.reach(self._round + 1, actions)

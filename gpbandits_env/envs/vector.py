@@ -16,10 +16,9 @@ from gpbandits_env.envs.bandit import Bandit, Observation, for_episode
 from gpbandits_env.envs.clock import ClockSpec
 from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
-from gpbandits_env.envs.episode import BoolArray, Episode, Noise, split_action
+from gpbandits_env.envs.episode import BoolArray, Episode, split_action
 from gpbandits_env.envs.interface import Interface
 from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
-from gpbandits_env.envs.specification import Specified
 from gpbandits_env.envs.vector_inputs import autoreset_of, mask_of, of_some, seeds_of
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.problem import Problem
@@ -28,7 +27,7 @@ from gpbandits_env.rewards.regret import counted_each, instantaneous
 from gpbandits_env.seeding import child
 
 
-class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
+class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
     """B bandits in array operations, bit-identical to Gymnasium's `SyncVectorEnv` of B bandits.
 
     Instance i is seeded with ``seed + i``. An instance whose episode is over is reset as by
@@ -77,12 +76,12 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         horizon = None if max_episode_steps == -1 else max_episode_steps
         self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
         self.render_mode = check_render_mode(render_mode, SIDE_BY_SIDE)
-        self._interface = Interface(bandit, selective, discrete_action, delay, corruption, clock)
-        clock = self._interface.clock
-        self._clock = clock and replace(clock, scale=clock.scale / self.num_envs)
-        self.bandit, self.selective = bandit, self._interface.selective
-        self.single_action_space = self._interface.action_space()
-        self.single_observation_space = self._interface.observation_space()
+        super().__init__(bandit, num_envs, selective, discrete_action, delay, corruption, clock)
+        own = self._clock
+        self._clock = own and replace(own, scale=own.scale / num_envs)
+        self.bandit = bandit
+        self.single_action_space = self._action_space()
+        self.single_observation_space = self._observation_space()
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._viewers = [Viewer(bandit, render_mode) for _ in range(num_envs) if render_mode]
@@ -91,8 +90,6 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         self._streams: list[tuple[np.random.Generator, int]] = [seeded() for _ in range(num_envs)]
         self._episodes: list[Episode] = []  # none before the first reset
         self._functions = FunctionBatch(bandit.problem.domain, num_envs)
-        m = self._interface.batch_size
-        self._noise, self._late = Noise(num_envs, m), self._interface.late_rewards(num_envs)
         self._moves = self._inside = False
         self._cumulative: Array = np.zeros(num_envs)
         self._simple: Array = np.full(num_envs, np.inf)
@@ -100,15 +97,14 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         self._over: BoolArray = np.zeros(num_envs, dtype=np.bool_)
         self._last: Array = np.full(num_envs, np.inf)  # the last round
         # The last observation.
-        self._first = self._interface.first_actions(m)
         self._actions = np.stack([self._first] * num_envs)
-        self._rewards: Array = np.zeros((num_envs, m))
+        self._rewards: Array = np.zeros((num_envs, len(self._first)))
         self._observed: BoolArray = np.zeros(self._rewards.shape, dtype=np.bool_)
 
     @property
     def problem(self) -> Problem:
         """What an agent of a single instance may know."""
-        return self._interface.problem(self._horizon)
+        return self._problem(self._horizon)
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -252,7 +248,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
     def _checked(self, actions: ArrayLike) -> Points:
         shape = self._actions.shape
         array = as_array(actions, "actions")
-        if self._interface.discrete and array.ndim == 1:
+        if self._discrete and array.ndim == 1:
             array = array[:, None]
         if array.shape != shape:
             raise InvalidInput(f"actions must have shape {shape}, got {array.shape}")
@@ -274,14 +270,14 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         """The rewards (B, m), and for the info what the adversary added to them."""
         noise = self._noise.next()
         rewards = values + noise
-        if not self._inside and self._interface.corruption is None:
+        if not self._inside and self._corruption is None:
             return rewards, {}
         changes = np.zeros(values.shape)
         seen = [None] * self.num_envs if observed is None else observed
         for i in np.flatnonzero(~self._over).tolist():
             given = actions[i], values[i], noise[i], seen[i]
             rewards[i], changes[i] = self._episodes[i].rewards(*given)
-        return rewards, {} if self._interface.corruption is None else {"corruption": changes}
+        return rewards, {} if self._corruption is None else {"corruption": changes}
 
     def _timed(self, regret: Array) -> Array:
         """The regrets over time (B,), after the evaluations of the running instances."""
@@ -311,7 +307,7 @@ class BanditVectorEnv(Specified, VectorEnv[Observation, Any, NDArray[Any]]):
         """Start a new episode of an instance, with another bandit if one is given."""
         bandit = bandit or self.bandit
         rng = self._streams[i][0]
-        episode = Episode(bandit, rng, self._interface.corruption, self._clock)
+        episode = Episode(bandit, rng, self._corruption, self._clock)
         # The first reset covers all instances in order.
         self._episodes[i : i + 1] = [episode]
         self._functions[i] = episode.path.function

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Info, Plain, Settings, all_of, finite_array, mapping, whole
 from gpbandits_env.envs.bandit import Observation, Space
-from gpbandits_env.envs.specification import declared
+from gpbandits_env.envs.interface import declared
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 
 
