@@ -17,6 +17,9 @@ from gpbandits_env.envs.rendering import METADATA
 from gpbandits_env.envs.single import BanditEnv
 from gpbandits_env.envs.vector import BanditVectorEnv
 from gpbandits_env.errors import InvalidInput, one_of, unknown_argument
+from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
+from gpbandits_env.problem import Problem
+from gpbandits_env.rewards.functions import RewardProcess
 from gpbandits_env.specs import check_kind, kinds_of
 
 Env = TypeVar("Env")
@@ -56,6 +59,39 @@ class Arguments(ABC):
             one_of(key, ["draw", *(field.name for field in fields(self))], "reset option")
         made: Arguments = replace(self, **changes)
         return replace(made.bandit(), changed=self.changed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelArguments(Arguments):
+    """A reward function, and the agents' model of it.
+
+    Args:
+        kernel: the kernel of draws, or that of the agents' model of a known function; or its plain
+            dict.
+        noise_var: the variance of the noise on a reward, at least 0.
+        batch_size: the number of actions m in a round.
+    """
+
+    kernel: Settings | Kernel | None = None
+    noise_var: float = 0.0
+    batch_size: int = 1
+
+    def covariance(self, default: Settings | Kernel) -> Kernel:
+        """The kernel that is given, or the default."""
+        return kernel_from_dict(default if self.kernel is None else self.kernel)
+
+    def modelled(
+        self, process: RewardProcess, kernel: Kernel, noise_var: float | None = None, **known: Any
+    ) -> Bandit:
+        """The bandit of a process; agents know the kernel, a noise variance and ``known``.
+
+        Raises:
+            InvalidInput: a value out of range, or the kernel is not one of these points.
+        """
+        noise_var = self.noise_var if noise_var is None else noise_var
+        problem = Problem(process.domain, kernel, noise_var, self.batch_size, **known)
+        kernel.check_points(problem.joint.domain.span)
+        return Bandit(problem, process, self.noise_var)
 
 
 class EntryPoint:

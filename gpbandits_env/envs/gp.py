@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,11 +10,9 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Settings, finite_array, whole, wholes
 from gpbandits_env.domains import Arms, Box, clock, two_corners
 from gpbandits_env.envs.bandit import Bandit
-from gpbandits_env.envs.declaration import Arguments, EntryPoint
+from gpbandits_env.envs.declaration import EntryPoint, ModelArguments
 from gpbandits_env.envs.task import default_kernel
 from gpbandits_env.errors import InvalidInput, one_of, shown
-from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
-from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.drift import Drift, DriftSpec, MarkovDrift, TemporalDrift, as_drift
 from gpbandits_env.rewards.functions import (
     MOTIONS,
@@ -26,7 +24,6 @@ from gpbandits_env.rewards.functions import (
     DriftProcess,
     GPOnBox,
     Motion,
-    RewardProcess,
     SweptProcess,
     gp_on,
 )
@@ -37,7 +34,7 @@ ContextSpec: TypeAlias = int | Sequence[int] | Settings | Arms | Box
 
 
 @dataclass(frozen=True, kw_only=True)
-class GPArguments(Arguments):
+class GPArguments(ModelArguments):
     """The domain, the kernel and the noise of a GP bandit.
 
     Args:
@@ -47,23 +44,15 @@ class GPArguments(Arguments):
         box: the two corners of a box, (d,) each.
         low: the lower ends of the grid, a number or one per axis.
         high: the upper ends of the grid, likewise.
-        noise_var: the variance of the noise on a reward, at least 0.
-        batch_size: the number of actions m in a round.
     """
 
-    kernel: Settings | Kernel | None = None
     grid: int | Sequence[int] | Arms | None = None
     arms: ArrayLike | Arms | None = None
     box: Sequence[ArrayLike] | Box | None = None
     low: ArrayLike | None = None
     high: ArrayLike | None = None
     noise_var: float = 0.025
-    batch_size: int = 1
     default_grid: ClassVar[int | tuple[int, ...]] = (50, 50)
-
-    def covariance(self) -> Kernel:
-        """The kernel."""
-        return kernel_from_dict(DEFAULT_KERNEL if self.kernel is None else self.kernel)
 
     def domain(self, low: ArrayLike = 0.0, high: ArrayLike = 1.0) -> Arms | Box:
         """The domain, with default ends of a grid. Two of grid, arms and box are an error."""
@@ -85,7 +74,7 @@ class GPArguments(Arguments):
 
     def draws(self, drift: Drift | None = None, epsilon: float | None = None) -> Bandit:
         """The bandit of GP draws, static if there is no drift. Agents know ``epsilon``."""
-        kernel = self.covariance()
+        kernel = self.covariance(DEFAULT_KERNEL)
         draws = gp_on(self.domain(), kernel)
         if isinstance(draws, GPOnBox):
             _ = draws.maximum  # raises an error if a search of the box would be too long
@@ -94,12 +83,6 @@ class GPArguments(Arguments):
         temporal = drift.kernel if epsilon is None and isinstance(drift, TemporalDrift) else None
         process = draws if drift is None else DriftProcess(draws, drift)
         return self.modelled(process, kernel, epsilon=epsilon, temporal=temporal)
-
-    def modelled(self, process: RewardProcess, kernel: Kernel, **known: Any) -> Bandit:
-        """The bandit of a process; agents know the kernel, the noise and ``known``."""
-        problem = Problem(process.domain, kernel, self.noise_var, self.batch_size, **known)
-        kernel.check_points(problem.joint.domain.span)
-        return Bandit(problem, process, self.noise_var)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +169,7 @@ class DriftingArguments(GPArguments):
         if self.drift is not None:
             raise InvalidInput(f"drift belongs to function='gp'; use motion for {self.function!r}")
         process = self._analytic() if self.sweep is None else self._swept(self.sweep)
-        kernel = default_kernel(process.box) if self.kernel is None else self.covariance()
+        kernel = self.covariance(default_kernel(process.box))
         return self.modelled(process, kernel, epsilon=self.epsilon)
 
     def _analytic(self) -> AnalyticProcess:
@@ -242,7 +225,8 @@ class ContextualArguments(GPArguments):
     default_grid: ClassVar[int | tuple[int, ...]] = 50
 
     def bandit(self) -> Bandit:
-        domain, kernel, contexts = self.domain(), self.covariance(), contexts_of(self.contexts)
+        domain, kernel = self.domain(), self.covariance(DEFAULT_KERNEL)
+        contexts = contexts_of(self.contexts)
         drift = MarkovDrift(self.epsilon) if self.epsilon else None
         process = ContextProcess(domain, Contexts(contexts, self._rows(contexts)), kernel, drift)
         return self.modelled(process, kernel, epsilon=self.epsilon or None, contexts=contexts)

@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Settings, listed
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.bandit import Bandit
-from gpbandits_env.envs.declaration import Arguments, EntryPoint
+from gpbandits_env.envs.declaration import EntryPoint, ModelArguments
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.gp.kernels import Kernel, Matern32, Matern52, kernel_from_dict
+from gpbandits_env.gp.kernels import Kernel, Matern32, Matern52
 from gpbandits_env.gp.learning import OutputScaling
 from gpbandits_env.gp.samplers.sobol import sobol
-from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import MOTIONS, AnalyticProcess, Motion, RewardProcess
 from gpbandits_env.rewards.tasks import Task, TaskProcess, make_task
 from gpbandits_env.seeding import stream
@@ -31,8 +30,8 @@ LENGTHSCALE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelArguments(Arguments):
-    """A known function, and an agent's model of it.
+class KnownArguments(ModelArguments):
+    """A known function, and the agents' model of it.
 
     Args:
         noise_var: the variance of noise added to each reward, at least 0; by default that of
@@ -40,46 +39,36 @@ class ModelArguments(Arguments):
         model_noise_var: the noise variance of the agents' model, e.g. for a task with noise
             inside; by default ``noise_var``, and if the scale of the values is estimated at least
             1e-6 of their variance.
-        kernel: the kernel of the agents' model.
         prior_mean: the prior mean of the agents' model, a number; by default 0, or that of the
             values if their scale is estimated.
-        batch_size: the number of actions m in a round.
     """
 
     noise_var: float = 1e-6
     model_noise_var: float | None = None
-    kernel: Settings | Kernel | None = None
     prior_mean: float | None = None
-    batch_size: int = 1
 
-    def modelled(
+    def known(
         self,
         process: RewardProcess,
         default: Kernel,
         epsilon: float | None = None,
         scale: OutputScaling | None = None,
     ) -> Bandit:
-        """The bandit of a process. The kernel must have the dimension of its domain."""
-        kernel = default if self.kernel is None else kernel_from_dict(self.kernel)
-        kernel.check_points(process.domain.span)
-        mean, noise_var, sd = 0.0, self.noise_var, None
+        """The bandit of a process, with the kernel that is given or the default."""
+        kernel, mean, noise_var, sd = self.covariance(default), 0.0, self.noise_var, None
         if scale is not None:
             mean, sd, kernel = scale.mean, scale.sd, kernel.scaled(scale.var)
             noise_var = max(noise_var, LEAST_NOISE * scale.var)
-        problem = Problem(
-            process.domain,
-            kernel,
-            noise_var if self.model_noise_var is None else self.model_noise_var,
-            self.batch_size,
-            prior_mean=mean if self.prior_mean is None else self.prior_mean,
-            epsilon=epsilon,
-            reward_sd=sd,
+        if self.model_noise_var is not None:
+            noise_var = self.model_noise_var
+        mean = mean if self.prior_mean is None else self.prior_mean
+        return self.modelled(
+            process, kernel, noise_var, prior_mean=mean, epsilon=epsilon, reward_sd=sd
         )
-        return Bandit(problem, process, self.noise_var)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskArguments(ModelArguments):
+class TaskArguments(KnownArguments):
     """A test function or a real task on a box.
 
         gym.make("gpbandits/Task-v0", task="ackley", box=([-5, -5, -5], [5, 5, 5]))
@@ -120,11 +109,11 @@ class TaskArguments(ModelArguments):
         arms = None if self.grid is None else grid_of(whole, self.grid)
         scale = scale_of(task, self.scaled) if self.kernel is None else None
         process = TaskProcess(task, self.scaled, arms)
-        return self.modelled(process, default_kernel(whole), scale=scale)
+        return self.known(process, default_kernel(whole), scale=scale)
 
 
 @dataclass(frozen=True, kw_only=True)
-class HighDimArguments(ModelArguments):
+class HighDimArguments(KnownArguments):
     """A test function whose usual box is scaled to the cube [-1, 1]^D, with D up to thousands.
 
         gym.make("gpbandits/HighDim-v0", function="schwefel-1.2", dim=100, shift=True)
@@ -173,7 +162,7 @@ class HighDimArguments(ModelArguments):
             shift=self.shift,
         )
         default = Matern52(LENGTHSCALE * float(np.sqrt(process.domain.dim)))
-        return self.modelled(process, default, self.epsilon)
+        return self.known(process, default, self.epsilon)
 
 
 def scale_of(task: Task, scaled: bool) -> OutputScaling:
