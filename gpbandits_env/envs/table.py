@@ -117,7 +117,7 @@ class TableArguments(Arguments):
         values, locations = table.values, table.locations
         if kept is not None:
             if not kept:
-                raise InvalidInput("columns must contain at least one arm")
+                raise InvalidInput("no column is left as an arm: the contexts take all")
             values, locations = values[:, kept], None if locations is None else locations[kept]
         train, test = split(-values if self.minimise else values, self.train_fraction)
         covariance = np.cov(train, rowvar=False).reshape(train.shape[1], -1)

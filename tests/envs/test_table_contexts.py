@@ -48,6 +48,11 @@ def test_columns_of_a_file_may_be_given_by_name(tmp_path):
         assert ours[1] == theirs[1]
     with pytest.raises(UnknownName, match="no column named 'f'"):
         replay(readings=str(file), contexts={"columns": ["f"]})
+    for given in ({"columns": []}, {"contexts": {"columns": []}}):
+        with pytest.raises(InvalidInput, match="columns must have at least one"):
+            replay(readings=str(file), **given)
+    with pytest.raises(InvalidInput, match="the contexts take all"):
+        replay(readings=str(file), contexts={"columns": list("abcde")})
     with pytest.raises(InvalidInput, match="twice, got \\['b', 1\\]"):
         replay(readings=str(file), contexts={"columns": ["b", 1]})
     np.savetxt(file, READINGS, "%.17g", ",", header="a,b,b,d,e", comments="")

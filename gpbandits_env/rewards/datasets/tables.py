@@ -90,10 +90,12 @@ class Readings:
         """The indices of columns that are given by index or name.
 
         Raises:
-            InvalidInput: a column does not exist or is given twice, or it is not a list.
+            InvalidInput: a column does not exist or is given twice, or it is no list of columns.
             UnknownName: there is no column of that name.
         """
         found = _places(listed(columns, "columns"), self.names, self.values.shape[1])
+        if not found:
+            raise InvalidInput("columns must have at least one index or name, got []")
         if len(set(found)) < len(found):
             raise InvalidInput(f"columns must not contain a column twice, got {shown(columns)}")
         return found
