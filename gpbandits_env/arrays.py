@@ -60,7 +60,7 @@ def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
     if not np.abs(array).max(initial=0.0) <= LARGEST:
         if np.isfinite(array).all():
             raise InvalidInput(f"{name} must be numbers of magnitude at most {LARGEST:g}")
-        raise InvalidInput(f"{name} must be finite, but it contains NaN or infinity")
+        raise InvalidInput(f"{name} must be finite, got NaN or infinity")
     return array
 
 
@@ -72,6 +72,11 @@ def as_array(value: ArrayLike, name: str) -> NDArray[Any]:
         raise InvalidInput(f"{name} must be an array: {error}") from None
 
 
+def kind_of(array: NDArray[Any]) -> str:
+    """What an array holds, for messages: NumPy's names of strings, such as <U1, tell nobody."""
+    return "strings" if array.dtype.kind in "US" else str(array.dtype)
+
+
 def numbers(value: ArrayLike, name: str) -> Array:
     """A float64 array, NaN and infinity included; InvalidInput if it is not numeric.
 
@@ -80,9 +85,11 @@ def numbers(value: ArrayLike, name: str) -> Array:
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiubO":  # complex numbers, dates and strings would be cast
-            raise TypeError(f"got {array.dtype}")
+            raise TypeError(f"got {kind_of(array)}")
         if array.dtype.kind == "O" and any(isinstance(item, (str, bytes)) for item in array.flat):
-            raise TypeError("it contains strings")
+            raise TypeError("got strings")
+        if value is None:  # inside of a table it is NaN
+            raise TypeError("got None")
         found = array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{name} must be an array of numbers: {error}") from None

@@ -29,7 +29,9 @@ from gpbandits_env.arrays import (
     as_array,
     finite_array,
     frozen,
+    kind_of,
     listed,
+    numbers,
     whole,
     wholes,
 )
@@ -107,7 +109,13 @@ class Domain(Displayed, ABC):
             and -LARGEST <= rewards.item() <= LARGEST
         ):
             return known, rewards
-        values = finite_array(rewards, "rewards")
+        values = numbers(rewards, "rewards")
+        if np.isnan(values).any():
+            raise InvalidInput(
+                "rewards must be finite, got NaN: leave out actions whose evaluation failed, as by "
+                "tell(..., observed=mask)"
+            )
+        values = finite_array(values, "rewards")
         if values.shape != (len(known),):
             raise InvalidInput(
                 f"rewards must have shape ({len(known)},), one per action, got {values.shape}; an "
@@ -240,7 +248,7 @@ class Arms(Domain):
         if batch_size is not None and type(batch_size) is not int:
             batch_size = whole(batch_size, "batch_size", 0)
         if array.dtype.kind not in "iu" and array.size:  # [] is an array of floats
-            got = "None" if actions is None else array.dtype
+            got = "None" if actions is None else kind_of(array)
             raise InvalidInput(f"actions must be whole numbers (arm indices), got {got}")
         if array.ndim != 1 or (batch_size is not None and len(array) != batch_size):
             want = "(m,)" if batch_size is None else f"({batch_size},)"

@@ -121,6 +121,14 @@ def test_arms_are_whole_numbers(bad):
         Arms.grid(5).check(bad)
 
 
+@pytest.mark.parametrize("bad", ["1", ["1", "2"]])
+def test_the_error_for_strings_says_so(bad):
+    with pytest.raises(InvalidInput, match=r"whole numbers \(arm indices\), got strings"):
+        Arms.grid(5).check(bad)
+    with pytest.raises(InvalidInput, match="rewards must be an array of numbers: got strings"):
+        Arms.grid(5).observations([0, 1], bad)
+
+
 @pytest.mark.parametrize("bad", [0, [[0]], [0, 1, 2], [0]])
 def test_arms_in_a_batch_of_two(bad):
     with pytest.raises(InvalidInput, match=r"shape \(2,\)"):
@@ -131,6 +139,13 @@ def test_arms_in_a_batch_of_two(bad):
 def test_there_is_one_reward_per_action(bad):
     with pytest.raises(InvalidInput, match=r"shape \(2,\).*\['rewards'\].* arrive late"):
         Arms.grid(5).observations([0, 1], bad)
+
+
+def test_the_error_for_a_failed_evaluation_has_the_cure():
+    with pytest.raises(InvalidInput, match=r"got NaN: leave out .* observed=mask"):
+        Arms.grid(5).observations([0, 1], [np.nan, 1.0])
+    with pytest.raises(InvalidInput, match="rewards must be an array of numbers: got None"):
+        Arms.grid(5).observations([0, 1], None)
 
 
 def test_arms_checked_have_one_type():
