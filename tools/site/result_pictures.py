@@ -148,5 +148,6 @@ def _scale(axes: "Axes", x: Array) -> None:
     else:
         axes.set_xscale("function", functions=(np.sqrt, np.square))
         axes.set_xlim(0.0, 1.08 * max(x))
-    axes.set_xticks(x, [f"{value:g}" for value in x])
+    # In two rows, because neighbours may be too close for one.
+    axes.set_xticks(x, ["\n" * (i % 2) + f"{value:g}" for i, value in enumerate(x)])
     axes.set_xticks([], minor=True)

@@ -84,6 +84,17 @@ def test_a_sweep_has_a_point_for_each_setting(pictures):
     assert lines(axes)["gp-ucb"][0, 1] == values.summary(0, "gp-ucb", scenario.metric)[0]
 
 
+@pytest.mark.parametrize("id", ["bogunovic2016/mismatch-n", "bogunovic2016/mismatch-eps"])
+def test_the_values_of_a_sweep_do_not_cover_each_other(id, pictures):
+    drawn = pictures._sweep(get(id), evidence.load(id))
+    drawn.draw_without_rendering()
+    boxes = [tick.label1.get_window_extent() for tick in drawn.axes[0].xaxis.get_major_ticks()]
+    lows = np.array([box.y0 for box in boxes])
+    for one, low in zip(boxes, lows, strict=True):
+        same_row = [other for other, at in zip(boxes, lows, strict=True) if abs(at - low) < 1.0]
+        assert sum(one.overlaps(other) for other in same_row) == 1  # itself
+
+
 @pytest.mark.parametrize("id", ["bogunovic2016/mismatch-n", "tranthe2020/ackley-20"])
 def test_a_picture_is_not_too_wide_for_a_phone(id, pictures):
     """At 390 pixels the letters of a wider one, which have 14, would be smaller than 7.6."""
