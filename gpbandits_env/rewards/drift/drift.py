@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import ClassVar, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.arrays import Array, Settings, frozen, whole
 from gpbandits_env.errors import InvalidInput, shown
@@ -43,7 +44,7 @@ class Drift(ABC):
         return (fresh(),)
 
     @abstractmethod
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: Generator) -> Memory:
         """The memory at round t + 1 from the memory at round t = 1, 2, ...; it changes no array.
 
         Args:
@@ -53,9 +54,7 @@ class Drift(ABC):
             rng: the generator for the drift's own randomness, such as random change points.
         """
 
-    def elapse(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
+    def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         """The memory at t + dt from that at t >= 1, for any dt > 0; see `step`.
 
         Raises:
@@ -66,9 +65,7 @@ class Drift(ABC):
             "a clock needs a drift that has a method elapse"
         )
 
-    def moved(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
+    def moved(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         """The memory at t + dt, by `step` from one round to the next, otherwise by `elapse`."""
         if dt == 1.0 and isinstance(t, int):
             return self.step(memory, fresh, t, rng)
@@ -81,7 +78,7 @@ class Drift(ABC):
 
 DRIFTS: Family[Drift] = Family("drift", Drift)
 
-UserStep: TypeAlias = Callable[[Array, Fresh, int, np.random.Generator], Array]
+UserStep: TypeAlias = Callable[[Array, Fresh, int, Generator], Array]
 
 
 class FunctionDrift(Drift):
@@ -96,7 +93,7 @@ class FunctionDrift(Drift):
     def __init__(self, step: UserStep) -> None:
         self._step = step
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: Generator) -> Memory:
         # A copy, so that a step that works in place cannot change values already returned.
         return (np.array(self._step(memory[0].copy(), fresh, t, rng), dtype=np.float64),)
 
@@ -118,7 +115,7 @@ def as_drift(spec: DriftSpec) -> Drift:
     return DRIFTS.from_dict(spec)
 
 
-DrawMany = Callable[[np.random.Generator, int], Array]
+DrawMany = Callable[[Generator, int], Array]
 
 # This many innovations are drawn at a time: one sampler call serves several rounds, and one FFT
 # yields two functions. The number is fixed, so that a path depends on its seed alone.
@@ -136,7 +133,7 @@ class Path:
         rng: the generator of the path; two child generators are taken from it.
     """
 
-    def __init__(self, drift: Drift, draw: DrawMany, rng: np.random.Generator) -> None:
+    def __init__(self, drift: Drift, draw: DrawMany, rng: Generator) -> None:
         self.drift = drift
         self._draw = draw
         self._functions, self._chances = child(rng), child(rng)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
 from gpbandits_env.errors import InvalidInput
@@ -16,7 +17,7 @@ from gpbandits_env.rewards.drift.drift import DRIFTS, Drift, Fresh, Memory, as_d
 class _InTime(Drift):
     """A drift that moves by a round as by any time that is as long."""
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: Generator) -> Memory:
         return self.elapse(memory, fresh, t, 1.0, rng)
 
 
@@ -42,9 +43,7 @@ class MarkovDrift(_InTime):
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", share(self.epsilon, "epsilon"))
 
-    def elapse(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
+    def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         return (markov_step(memory[0], fresh, epsilon_per(dt, self.epsilon)),)
 
 
@@ -80,12 +79,10 @@ class VaryingMarkovDrift(Drift):
         place = (t - 1) % int(ends[-1])
         return self.epsilons[int(np.searchsorted(ends, place, side="right"))]
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: Generator) -> Memory:
         return (markov_step(memory[0], fresh, self.epsilon_at(t)),)
 
-    def elapse(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
+    def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         passed = self._log_decay(t + dt) - self._log_decay(t)
         return (markov_step(memory[0], fresh, -math.expm1(2.0 * passed)),)
 
@@ -117,9 +114,7 @@ class ChangePoints(_InTime):
         object.__setattr__(self, "times", tuple(sorted(wholes(self.times, "times", 2))))
         object.__setattr__(self, "rate", share(self.rate, "rate"))
 
-    def elapse(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
+    def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         by_chance = self.rate > 0.0 and rng.random() < epsilon_per(dt, self.rate)
         passed = any(t < time <= t + dt for time in self.times)
         return (fresh(),) if by_chance or passed else memory
@@ -128,9 +123,7 @@ class ChangePoints(_InTime):
 class _Fixed(_InTime):
     """A drift that makes all draws at the start and then changes only their weights."""
 
-    def elapse(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
+    def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         return memory
 
 
@@ -232,13 +225,11 @@ class TemporalDrift(Drift):
         root = symmetric_root(self.kernel.covariance(0.0))
         return _mixed(root, fresh) or tuple(0.0 * fresh() for _ in root)  # the state may start at 0
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: Generator) -> Memory:
         step = self._first_step if self.kernel.stationary else self._step(t - 1.0)
         return self._carried(memory, fresh, *step)
 
-    def elapse(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
+    def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         return self._carried(memory, fresh, *self._step(t - 1.0, dt))
 
     def _carried(self, memory: Memory, fresh: Fresh, carry: Array, root: Array) -> Memory:
@@ -314,9 +305,7 @@ class Blend(_InTime):
         sizes = np.array([len(m) for m in memories], dtype=np.float64)
         return (sizes, *(v for m in memories for v in m))
 
-    def elapse(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
+    def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         parts = zip(self.drifts, _split(memory), strict=True)
         moved = [d.moved(m, fresh, t, dt, rng) for d, m in parts]
         return (memory[0], *(v for m in moved for v in m))
@@ -356,9 +345,7 @@ class Then(_InTime):
         object.__setattr__(self, "drifts", parts)
         object.__setattr__(self, "keeps_marginal", all(d.keeps_marginal for d in parts))
 
-    def elapse(
-        self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: np.random.Generator
-    ) -> Memory:
+    def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         for d in self.drifts:
             memory = d.moved(memory, fresh, t, dt, rng)
         return memory

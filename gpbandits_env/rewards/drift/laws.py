@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, LawBroken
@@ -116,7 +117,7 @@ def linearity(drift: Drift) -> None:
     if not drift.keeps_marginal:
         return
 
-    def white(rng: np.random.Generator, size: int) -> Array:
+    def white(rng: Generator, size: int) -> Array:
         return rng.standard_normal((size, 2))
 
     for seed in range(10):
@@ -136,7 +137,7 @@ LAWS = (
 )
 
 
-def _draw(rng: np.random.Generator, size: int) -> Array:
+def _draw(rng: Generator, size: int) -> Array:
     return rng.standard_normal((size, 4)) @ FACTOR.T
 
 
