@@ -106,20 +106,6 @@ class Timing:
         self.read = self.now + self.clock.thought(n, process_time() - self._left)
         return self.read - before
 
-    def evaluate(self) -> None:
-        """Let the evaluation pass."""
-        self.now = self.read + self.clock.evaluation / self.clock.unit
-
-    def in_force(self, dt: float, before: Array, after: Array) -> None:
-        """Count actions that were in force for a time, by their regret (m,) at its two ends."""
-        self.regret += 0.5 * dt * float(np.mean(before) + np.mean(after))
-
-    @property
-    def over(self) -> bool:
-        """Whether the episode has lasted as long as it may."""
-        duration = self.clock.duration
-        return duration is not None and self.now * self.clock.unit >= duration
-
     def shown(self) -> Array:
         """The times in an observation, (2,); from then on the agent thinks."""
         self._left = process_time()

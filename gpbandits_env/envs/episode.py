@@ -88,7 +88,7 @@ class Episode:
             if moves:
                 self.path.advance(dt / count)
             after = self._regret(actions) if moves else before
-            timing.in_force(dt / count, before, after)
+            timing.regret += 0.5 * (dt / count) * float(np.mean(before) + np.mean(after))
             before = after
 
     def _regret(self, actions: Points) -> Array:
@@ -97,16 +97,19 @@ class Episode:
 
     def played(self, actions: Points, regret: Array) -> float:
         """Let the evaluation of actions pass, which stay in force; the regret over time so far."""
-        assert self.timing is not None
+        timing = self.timing
+        assert timing is not None
         self._in_force = actions.copy(), regret
-        self.timing.evaluate()
-        return self.timing.regret
+        timing.now = timing.read + timing.clock.evaluation / timing.clock.unit
+        return timing.regret
 
     def over(self) -> bool:
         """Whether the episode has lasted as long as its clock and its functions allow."""
         timing, rounds = self.timing, self.path.rounds
         assert timing is not None
-        return timing.over or (rounds is not None and timing.now >= rounds)
+        duration = timing.clock.duration
+        late = duration is not None and timing.now * timing.clock.unit >= duration
+        return late or (rounds is not None and timing.now >= rounds)
 
     def context(self, t: int) -> Points | None:
         """The context of round t, (1,) or (1, q); None without contexts."""
