@@ -121,16 +121,7 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
         return type(self).__name__ if self.spec is None else self.spec.id
 
     def _facts(self) -> Plain:
-        problem = self.problem
-        return {
-            "domain": problem.domain,
-            "kernel": problem.kernel,
-            "noise_var": self.bandit.noise_var,
-            "batch_size": problem.batch_size,
-            "horizon": problem.horizon,
-            "epsilon": problem.epsilon,
-            "round": self._round,
-        }
+        return self.problem._facts() | {"noise_var": self.bandit.noise_var, "round": self._round}
 
     def __str__(self) -> str:
         """The text that Gymnasium's wrappers show."""

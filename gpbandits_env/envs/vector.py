@@ -19,7 +19,6 @@ from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import BoolArray, Episode, split_action
 from gpbandits_env.envs.interface import Interface
 from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
-from gpbandits_env.envs.vector_inputs import autoreset_of, mask_of, of_some, seeds_of
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import FunctionBatch
@@ -70,7 +69,7 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
-        self.autoreset_mode = autoreset_of(autoreset_mode)
+        self.autoreset_mode = _autoreset_of(autoreset_mode)
         self.metadata = {**SIDE_BY_SIDE, "autoreset_mode": self.autoreset_mode}
         # Gymnasium's make() reads -1 as "no limit"; so do we.
         horizon = None if max_episode_steps == -1 else max_episode_steps
@@ -130,10 +129,10 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
             UnknownName: an option is not an argument of the environment.
         """
         given = dict(mapping({} if options is None else options, "reset options"))
-        mask = mask_of(given.pop("reset_mask", None), self.num_envs)
+        mask = _mask_of(given.pop("reset_mask", None), self.num_envs)
         if not self._episodes and not mask.all():
             raise NotReset("the first reset() must reset all instances")
-        seeds = zip(seeds_of(seed, self.num_envs), self._streams, strict=True)
+        seeds = zip(_seeds_of(seed, self.num_envs), self._streams, strict=True)
         streams = [old if number is None else seeded(number) for number, old in seeds]
         begun = []
         info: Info = {}
@@ -211,7 +210,7 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
             info = self._restart(truncated, observation, info)
             return self._observation(), totals, ended, truncated, info
         self._over = truncated.copy()
-        return observation, totals, ended, truncated, of_some(info, stepped)
+        return observation, totals, ended, truncated, _of_some(info, stepped)
 
     def attach(self, agents: Sequence[object]) -> None:
         """Show each instance's agent in its pictures from now on (see `BanditEnv.attach`).
@@ -331,9 +330,9 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         for i in np.flatnonzero(over).tolist():
             ends[i] = {key: array[i].copy() for key, array in last.items()}
             self._begin(i)
-        final = of_some({key: array.copy() for key, array in info.items()}, over)
+        final = _of_some({key: array.copy() for key, array in info.items()}, over)
         masks = {"_final_obs": over.copy(), "_final_info": over.copy()}
-        return of_some(info, ~over) | {"final_obs": ends, "final_info": final} | masks
+        return _of_some(info, ~over) | {"final_obs": ends, "final_info": final} | masks
 
     def _observation(self) -> Observation:
         if self._late is None:
@@ -350,3 +349,46 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
             timings = [episode.timing for episode in self._episodes]
             observation["time"] = np.stack([t.shown() for t in timings if t is not None])
         return observation
+
+
+def _seeds_of(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
+    """A seed for each of the instances; None leaves a generator unchanged."""
+    if seed is None:
+        return [None] * count
+    if isinstance(seed, (int, np.integer)):
+        return [int(seed) + i for i in range(count)]
+    if not isinstance(seed, Sequence) or len(seed) != count:
+        raise InvalidInput(f"seed must be a number or a list of {count}, got {shown(seed)}")
+    return list(seed)
+
+
+def _mask_of(mask: ArrayLike | None, count: int) -> BoolArray:
+    """The instances to reset, (count,) booleans; all if no mask is given."""
+    if mask is None:
+        return np.ones(count, dtype=np.bool_)
+    array = as_array(mask, "reset_mask")
+    if array.dtype != np.bool_ or array.shape != (count,) or not array.any():
+        raise InvalidInput(
+            f"reset_mask must be a boolean array of shape ({count},) with at least one True, got "
+            f"{array.dtype} of shape {array.shape}"
+        )
+    return array
+
+
+def _autoreset_of(mode: AutoresetMode | str) -> AutoresetMode:
+    """The autoreset mode of a name; raises `InvalidInput` if there is none."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        known = [each.value for each in AutoresetMode]
+        raise InvalidInput(f"autoreset_mode must be one of {known}, got {shown(mode)}") from None
+
+
+def _of_some(info: Info, which: BoolArray) -> Info:
+    """The info of some instances only, with their masks; changes the arrays of ``info``."""
+    if not which.any():
+        return {}
+    if not which.all():
+        for array in info.values():
+            array[~which] = 0
+    return info | {"_" + key: which.copy() for key in info}
