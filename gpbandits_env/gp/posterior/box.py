@@ -25,6 +25,7 @@ from gpbandits_env.gp.posterior.whitening import (
     Whitening,
     each_noise,
     observed_gain,
+    pieces,
     root,
 )
 from gpbandits_env.gp.temporal import TemporalKernel, log_decay
@@ -173,7 +174,9 @@ class BoxPosterior(Posterior):
         """The posterior mean without the variance, (n,), O(n t d)."""
         x = self._checked(points)
         mean = np.full(len(x), self.prior_mean)
-        self.predictor.add_mean(mean, lambda part: self.columns(x[part]))
+        with OneThread():
+            for part in pieces(len(x), self._data.count):
+                mean[part] += self.columns(x[part]) @ self.predictor.alpha
         return mean
 
     def mean_gradient(self, points: ArrayLike) -> tuple[Array, Array]:
@@ -183,8 +186,13 @@ class BoxPosterior(Posterior):
             InvalidInput: the shape is wrong.
         """
         x = self._checked(points)
-        prior = np.full(len(x), self.prior_mean), np.zeros(x.shape)
-        return self.predictor.mean_gradients(prior, lambda part: self.columns.pull(x[part]))
+        mean, slope = np.full(len(x), self.prior_mean), np.zeros(x.shape)
+        with OneThread():
+            for part in pieces(len(x), self._data.count):
+                k, pulled = self.columns.pull(x[part])
+                mean[part] += k @ self.predictor.alpha
+                slope[part] += pulled(self.predictor.alpha)
+        return mean, slope
 
     def var_at(self, points: ArrayLike) -> Array:
         return self.moments(points)[1]
@@ -231,8 +239,6 @@ class BoxPosterior(Posterior):
             each = basis.split(xi)
             for own, spread in zip(each, prior.spreads(now), strict=True):
                 own *= math.sqrt(spread)
-            if not n:
-                return Paths(self.prior_mean, basis, scale * xi, None, np.zeros((size, 0)))
             points, decay = data.points[:n].copy(), prior.decay(now, stamps)
             noise, seen = data.noise[:n], np.zeros((size, n))
             for part, own, drift in zip(basis.parts, each, prior.drifts(now, stamps), strict=True):

@@ -41,7 +41,7 @@ class Paths:
         prior_mean: float,
         features: BoxSampler,
         xi: Array,
-        columns: Columns | None,
+        columns: Columns,
         weights: Array,
     ) -> None:
         self._prior_mean, self._features, self._xi = prior_mean, features, xi
@@ -57,9 +57,8 @@ class Paths:
         with OneThread():
             values = self._features.values(x, self._xi)
             values += self._prior_mean
-            if self._columns is not None:
-                for part in pieces(len(x), self._weights.shape[1]):
-                    values[:, part] += self._weights @ self._columns(x[part]).T
+            for part in pieces(len(x), self._weights.shape[1]):
+                values[:, part] += self._weights @ self._columns(x[part]).T
         return values
 
     def climb(self, x: Array, which: IntArray) -> tuple[Array, Array]:
@@ -67,7 +66,7 @@ class Paths:
         with OneThread():
             values, gradients = self._features.pull(x, self._xi[which])
             values += self._prior_mean
-            if self._columns is not None:
+            if self._weights.size:
                 k, pulled = self._columns.pull(x)
                 weights = self._weights[which]
                 values += np.einsum("ij,ij->i", k, weights)

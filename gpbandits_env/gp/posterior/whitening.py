@@ -169,39 +169,18 @@ class Predictor:
         """The weights of the covariances in the mean, (t,)."""
         return self.beta @ self.white
 
-    def add_mean(self, mean: Array, columns: Callable[[slice], Array]) -> None:
-        """Convert the prior mean (n,) to the posterior's, in place and in pieces; see `moments`."""
-        if len(self.beta):
-            with OneThread():
-                for part in pieces(len(mean), len(self.beta)):
-                    mean[part] += columns(part) @ self.alpha
-
-    def mean_gradients(
-        self, moments: tuple[Array, Array], pull: Callable[[slice], tuple[Array, Pulled]]
-    ) -> tuple[Array, Array]:
-        """The same for a mean (n,) and its gradient (n, d), which are returned; see `gradients`."""
-        mean, slope = moments
-        if len(self.beta):
-            with OneThread():
-                for part in pieces(len(mean), len(self.beta)):
-                    k, pulled = pull(part)
-                    mean[part] += k @ self.alpha
-                    slope[part] += pulled(self.alpha)
-        return moments
-
     def moments(self, mean: Array, var: Array, columns: Callable[[slice], Array]) -> None:
         """Convert the prior mean and variance (n,) to the posterior's, in place and in pieces.
 
         ``columns`` returns the covariances (k, t) of a range of points with the data.
         """
-        if len(self.beta):
-            with OneThread():
-                for part in pieces(len(mean), len(self.beta)):
-                    v = _triangular(columns(part), self.white.T, upper=True)
-                    mean[part] += v @ self.beta
-                    var[part] -= np.einsum("ij,ij->i", v, v)
-                    del v  # Its memory is warm, and taken again for the next part.
-            np.maximum(var, 0.0, out=var)
+        with OneThread():
+            for part in pieces(len(mean), len(self.beta)):
+                v = _triangular(columns(part), self.white.T, upper=True)
+                mean[part] += v @ self.beta
+                var[part] -= np.einsum("ij,ij->i", v, v)
+                del v  # Its memory is warm, and taken again for the next part.
+        np.maximum(var, 0.0, out=var)
 
     def gradients(
         self,
@@ -213,18 +192,17 @@ class Predictor:
         ``pull`` returns the covariances (k, t) of a range and the contraction of their gradients.
         """
         mean, var, mean_slope, var_slope = moments
-        if len(self.beta):
-            with OneThread():
-                for part in pieces(len(mean), len(self.beta)):
-                    k, pulled = pull(part)
-                    v = _triangular(k, self.white.T, upper=True)
-                    mean[part] += v @ self.beta
-                    var[part] -= np.einsum("ij,ij->i", v, v)
-                    v *= 2.0
-                    mean_slope[part] += pulled(self.alpha)
-                    var_slope[part] -= pulled(_triangular(v, self.white, upper=False))
-                    del k, pulled, v  # Their memory is warm, and taken again for the next part.
-            np.maximum(var, 0.0, out=var)
+        with OneThread():
+            for part in pieces(len(mean), len(self.beta)):
+                k, pulled = pull(part)
+                v = _triangular(k, self.white.T, upper=True)
+                mean[part] += v @ self.beta
+                var[part] -= np.einsum("ij,ij->i", v, v)
+                v *= 2.0
+                mean_slope[part] += pulled(self.alpha)
+                var_slope[part] -= pulled(_triangular(v, self.white, upper=False))
+                del k, pulled, v  # Their memory is warm, and taken again for the next part.
+        np.maximum(var, 0.0, out=var)
         return moments
 
 
@@ -242,9 +220,9 @@ def _triangular(rows: Array, matrix: Array, upper: bool) -> Array:
 
 
 def pieces(points: int, columns: int) -> list[slice]:
-    """Ranges of points whose covariances with ``columns`` data fit the cache."""
+    """Ranges of points whose covariances with ``columns`` data fit the cache; none without data."""
     step = max(FEWEST, PIECE // max(columns, 1))
-    return [slice(start, start + step) for start in range(0, points, step)]
+    return [slice(start, start + step) for start in range(0, points if columns else 0, step)]
 
 
 def whitener(gram: Array, floor: float) -> tuple[Array, Array]:
