@@ -14,6 +14,6 @@ from gpbandits_env.gp.kernels.matern import Matern32 as Matern32
 from gpbandits_env.gp.kernels.matern import Matern52 as Matern52
 from gpbandits_env.gp.kernels.nonstationary import Empirical as Empirical
 from gpbandits_env.gp.kernels.nonstationary import Linear as Linear
-from gpbandits_env.gp.kernels.spherical import SphericalLinear as SphericalLinear
+from gpbandits_env.gp.kernels.nonstationary import SphericalLinear as SphericalLinear
 from gpbandits_env.gp.kernels.stationary import SquaredExponential as SquaredExponential
 from gpbandits_env.gp.kernels.stationary import Stationary as Stationary
