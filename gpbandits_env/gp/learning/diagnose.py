@@ -5,8 +5,7 @@ the temporal kernels and the block length of the resetting model. On the rest, e
 each row from the rows before it.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -150,29 +149,27 @@ def diagnose(
             f"all training rows have the time {stamps[0] * unit:g}: give times that differ, "
             "or none for 0, 1, ..."
         )
-    centre, spread = _moments(table[whole_rows], mean, covariance)
-    start = 0.05 * float(np.diag(spread).mean()) if noise_var is None else noise_var
-    model = Model(Empirical(spread), positive(start, "noise_var"), centre)
-    train = [Series(table[whole_rows], stamps[whole_rows])]
-    learn = ("epsilon",) if noise_var is not None else ("epsilon", "noise_var")
-    known = None if mean is None else centre, None if covariance is None else spread, noise_var
-    found, interval = _restricted_fit(model, train, known)
+    train = Series(table[whole_rows], stamps[whole_rows])
+    centre, spread = _moments(train.values, mean, covariance)
+    learn = ["noise_var"] if noise_var is None else []
+    known = None if noise_var is None else positive(noise_var, "noise_var")
+    found, interval = _restricted_fit(train, centre, spread, known)
     count = np.arange(len(table))
     past = table[:split], stamps[:split], count[:split]
     future = table[split:], stamps[split:], count[split:]
     resetting = {}
     for block in BLOCKS:
         cuts = np.flatnonzero(np.diff(whole_rows // block)) + 1
-        parts = zip(*(np.split(x, cuts) for x in (train[0].values, train[0].times)), strict=True)
+        parts = zip(*(np.split(x, cuts) for x in (train.values, train.times)), strict=True)
         resetting[block] = without_drift(found, [Series(*part) for part in parts], learn)
     best_block = max(BLOCKS, key=lambda n: _score(resetting[n], *past, n)[0].mean())
-    models = {"static": without_drift(found, train, learn), "resetting": resetting[best_block]}
+    models = {"static": without_drift(found, [train], learn), "resetting": resetting[best_block]}
     models["drifting"] = found
     models |= fitted_in_time(found, train, learn)
     complete = np.isfinite(table).all(axis=1)
     _, gain = with_shift(found, Series(table[complete], stamps[complete]), learn)
     if gain > 0.0:
-        models["shifting"], _ = with_shift(found, train[0], learn)
+        models["shifting"], _ = with_shift(found, train, learn)
     blocks = dict.fromkeys(models) | {"resetting": best_block}
     scores = {name: _score(model, *future, blocks[name]) for name, model in models.items()}
     judged = tuple(
@@ -216,22 +213,21 @@ def diagnose(
 
 
 def _restricted_fit(
-    model: Model, train: Sequence[Series], given: tuple[Array | None, Array | None, float | None]
+    rows: Series, mean: Array | None, covariance: Array | None, noise_var: float | None
 ) -> tuple[Model, tuple[float, float]]:
-    """The most likely drifting model, and epsilon's interval.
-
-    ``given`` are the known means, covariance and noise, as `MomentsSearch` takes them.
+    """The most likely drifting model, and epsilon's interval; what is known is not learned.
 
     Where the readings vary by noise alone, the function is that of their means, with the
     uncertainty of these, and epsilon may have any value, unless means and covariance are known.
     """
-    (rows,) = train
-    search = MomentsSearch(rows.values, *given)
-    if not search.rank and any(known is None for known in given[:2]):
-        sample = np.cov(rows.values.T).reshape((rows.values.shape[1],) * 2)
-        noise_var = float(np.diag(sample).mean()) if given[2] is None else given[2]
-        spread = Empirical(sample / len(rows.values)) if given[1] is None else model.kernel
-        return replace(model, kernel=spread, noise_var=noise_var), (0.0, MOST_EPSILON)
+    values = rows.values
+    search = MomentsSearch(values, mean, covariance, noise_var)
+    if not search.rank and (mean is None or covariance is None):
+        sample = np.cov(values.T).reshape((values.shape[1],) * 2)
+        noise_var = float(np.diag(sample).mean()) if noise_var is None else noise_var
+        spread = sample / len(values) if covariance is None else covariance
+        centre = values.mean(axis=0) if mean is None else mean
+        return Model(Empirical(spread), noise_var, centre), (0.0, MOST_EPSILON)
     profile = epsilon_profile(rows.times, search)
     search.at(markov_basis(rows.times, max(profile.epsilon, float(profile.epsilons[0]))))
     return search.model(profile.epsilon), profile.interval()
@@ -334,8 +330,8 @@ def _recommend(logs: dict[str, Array]) -> tuple[str, str]:
 
 def _moments(
     train: Array, mean: ArrayLike | None, covariance: ArrayLike | None
-) -> tuple[Array, Array]:
-    """The mean (n,) and covariance (n, n) of the arms, as given or from the training rows."""
+) -> tuple[Array | None, Array | None]:
+    """The mean () or (n,) and the covariance (n, n) of the arms, if they are given."""
     n = train.shape[1]
     centre = train.mean(axis=0) if mean is None else finite_array(mean, "mean")
     spread = np.cov(train.T) if covariance is None else finite_array(covariance, "covariance")
@@ -350,7 +346,7 @@ def _moments(
         raise InvalidInput(
             f"column {column} (counted from 0) never varies in the training rows; leave it out"
         )
-    return centre, spread
+    return None if mean is None else centre, None if covariance is None else spread
 
 
 def _checked(values: ArrayLike, times: ArrayLike | None) -> tuple[Array, Array]:

@@ -29,32 +29,32 @@ LEAST_NOISE = 0.05
 FIXED, ITERATIONS = {"periodic": "lengthscale", "seasonal": "kernels.0.lengthscale"}, 15
 
 
-def fitted_in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dict[str, Model]:
+def fitted_in_time(model: Model, rows: Series, learn: Sequence[str]) -> dict[str, Model]:
     """The models with a temporal kernel, from simple to complex, fitted to the training rows.
+
+    ``learn`` is what is learned beside the parameters of time: "noise_var" or nothing.
 
     If the noise is learned, so is the drifting model once more, with the same means and covariance:
     the joint search may have explained all noise as drift. It is learned once more where epsilon is
     0 too: the covariance may be that of a drift too slow to return to its mean.
     """
-    (rows,) = train
     span = float(rows.times[-1] - rows.times[0])
     rate = _start_rate(model, rows)
     # The lengthscale of a Matern 3/2 kernel with the correlation of the Markov drift at half.
     smooth = Matern32Time(2.0 * np.log(2.0) / -np.log1p(-rate))
     starts: dict[str, TemporalKernel] = {"smooth": smooth}
-    if "noise_var" in learn or not model.epsilon:
+    if learn or not model.epsilon:
         starts = {"drifting": MarkovTime(rate)} | starts
     if (period := dominant_period(rows)) is not None and 2.0 * period <= span:
         season = PeriodicTime(period, harmonics=HARMONICS)
         starts["periodic"] = season
         starts["seasonal"] = TemporalSum((season, MarkovTime(rate)))
     start = replace(model, epsilon=0.0)
-    start = _with_some_noise(start, rows.values) if "noise_var" in learn else start
+    start = _with_some_noise(start, rows.values) if learn else start
     found = {}
     for name, kernel in starts.items():
         words = [f"temporal.{own}" for own in kernel.parameters() if own != FIXED.get(name)]
-        words += [word for word in learn if word == "noise_var"]
-        search = TimeFit(replace(start, temporal=kernel), train, words)
+        search = TimeFit(replace(start, temporal=kernel), [rows], [*words, *learn])
         found[name] = search.best(ITERATIONS)[0]
         if isinstance(drift := found[name].temporal, MarkovTime):
             found[name] = replace(found[name], epsilon=drift.epsilon, temporal=None)
@@ -66,11 +66,11 @@ def without_drift(model: Model, series: Sequence[Series], learn: Sequence[str]) 
 
     If the noise is learned, it is the most likely one: that of a drifting model may be near 0.
     """
-    if "noise_var" not in learn:
+    if not learn:
         return replace(model, epsilon=0.0)
     start = _with_some_noise(model, np.concatenate([part.values for part in series]))
     fixed = replace(start, epsilon=0.0, temporal=MarkovTime(0.0))
-    return replace(TimeFit(fixed, series, ["noise_var"]).best(ITERATIONS)[0], temporal=None)
+    return replace(TimeFit(fixed, series, learn).best(ITERATIONS)[0], temporal=None)
 
 
 def _start_rate(model: Model, rows: Series) -> float:
@@ -100,15 +100,14 @@ def with_shift(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model,
     spread = basis.T @ model.kernel(np.arange(float(n))[:, None]) @ basis
     values = (rows.values - model.prior_mean) @ basis
     spread.flat[:: n + 1] += LEAST_RATE * np.trace(spread) / n
-    more = [word for word in learn if word == "noise_var"]
-    noise = (_with_some_noise(model, rows.values) if more else model).noise_var
+    noise = (_with_some_noise(model, rows.values) if learn else model).noise_var
 
     def fitted(start: MarkovTime, words: Sequence[str]) -> tuple[list[TemporalSum], float, float]:
         """The variance times a drift of each part, the noise, and the log likelihood."""
         found, total, noise_var = list[TemporalSum](), 0.0, noise
-        for part in (slice(1, n), slice(0, 1)):
+        # The noise is that of the differences.
+        for part, names in ((slice(1, n), [*words, *learn]), (slice(0, 1), words)):
             guess = Model(Empirical(spread[part, part]), noise_var, temporal=TemporalSum((start,)))
-            names = [*words, *more] if part.start else words  # the noise is that of the differences
             search = TimeFit(guess, [Series(values[:, part], rows.times)], names)
             best, value = search.best(ITERATIONS)
             assert isinstance(best.temporal, TemporalSum)
