@@ -14,6 +14,7 @@ Section 3 and Algorithm 1.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,7 +110,6 @@ class NystromPosterior(Posterior):
         self._prior = prior_covariance(arms, kernel)
         self._counts, self._sums, self._copies = np.zeros((3, arms.size))
         self._sampling_var = np.empty(arms.size)
-        self._solved: Solution | None = None
         # The rows of hallucinated arms as in `ArmPosterior`, and the variance given these arms.
         self._rows: list[Array] = []
         self._given: Array | None = None
@@ -117,11 +117,11 @@ class NystromPosterior(Posterior):
 
     @property
     def mean(self) -> Array:  # type: ignore[override]
-        return frozen(self._solve().mean[:])
+        return frozen(self._solved.mean[:])
 
     @property
     def var(self) -> Array:  # type: ignore[override]
-        return frozen((self._solve().var if self._given is None else self._given)[:])
+        return frozen((self._solved.var if self._given is None else self._given)[:])
 
     @property
     def observed(self) -> IntArray:
@@ -135,7 +135,7 @@ class NystromPosterior(Posterior):
     @property
     def rank(self) -> int:
         """The number of features: eigenvalues of K_S that do not count as 0, at most `size`."""
-        return len(self._solve().features)
+        return len(self._solved.features)
 
     def learn(self, points: IntArray, rewards: Array, noise_var: Array | None = None) -> None:
         self.rollback()
@@ -190,7 +190,7 @@ class NystromPosterior(Posterior):
         """Joint draws of f at all arms given the data, (size, n), by one O(n^3) factorization."""
         factor = root(self._among(np.arange(self.arms.size)))
         draws = rng.standard_normal((whole(size, "size", 0), self.arms.size))
-        return self._solve().mean + draws @ factor.T
+        return self._solved.mean + draws @ factor.T
 
     def forget(self) -> None:
         for array in (self._counts, self._sums, self._copies):
@@ -222,7 +222,8 @@ class NystromPosterior(Posterior):
         )
 
     def _redrawn(self) -> None:
-        self.size, self._solved = int(np.count_nonzero(self._copies)), None
+        self.size = int(np.count_nonzero(self._copies))
+        self.__dict__.pop("_solved", None)
 
     def _gain(self, indices: IntArray) -> float:
         """1/2 log det(I + C / s^2) for new observations, including repeats."""
@@ -234,7 +235,7 @@ class NystromPosterior(Posterior):
 
     def _among(self, arms: IntArray) -> Array:
         """The covariance among arms given the data, without hallucinated points, (k, k)."""
-        solved = self._solve()
+        solved = self._solved
         features, white = solved.features[:, arms], solved.white[:, arms]
         covariance = self._prior.rows(arms)[:, arms]
         covariance += self.noise_var * (white.T @ white) - features.T @ features
@@ -243,34 +244,30 @@ class NystromPosterior(Posterior):
 
     def _covariance(self, arm: int) -> Array:
         """The covariance of one arm with all arms, a new array (n,)."""
-        solved = self._solve()
+        solved = self._solved
         row = self.noise_var * (solved.white[:, arm] @ solved.white)
         row -= solved.features[:, arm] @ solved.features
         row += self._prior.row(arm)
         return row
 
-    def _solve(self) -> Solution:
+    @cached_property
+    def _solved(self) -> Solution:
         """The present posterior, O(n m^2 + m^3) after a change."""
-        if self._solved is None:
-            with OneThread():
-                self._solved = self._solution()
-        return self._solved
-
-    def _solution(self) -> Solution:
-        prior, counts, dictionary = self._prior, self._counts, self.dictionary
-        seen = self.observed
-        cross = prior.rows(dictionary)
-        features = nystrom_features(cross[:, dictionary], cross)  # z(x) for all arms
-        weighted = features[:, seen] * np.sqrt(counts[seen])
-        matrix = weighted @ weighted.T  # Z^T Z
-        matrix.flat[:: len(matrix) + 1] += self.noise_var  # A
-        inverse = np.linalg.inv(np.linalg.cholesky(matrix))
-        white = inverse @ features
-        mean = self.prior_mean + (inverse @ (features[:, seen] @ self._sums[seen])) @ white
-        # z^T Z^T Z A^-1 z = z^T z - lambda z^T A^-1 z.
-        missed = np.maximum(prior.diagonal - np.einsum("ij,ij->j", features, features), 0.0)
-        var = missed + self.noise_var * np.einsum("ij,ij->j", white, white)
-        return Solution(mean, var, features, white)
+        with OneThread():
+            prior, counts, dictionary = self._prior, self._counts, self.dictionary
+            seen = self.observed
+            cross = prior.rows(dictionary)
+            features = nystrom_features(cross[:, dictionary], cross)  # z(x) for all arms
+            weighted = features[:, seen] * np.sqrt(counts[seen])
+            matrix = weighted @ weighted.T  # Z^T Z
+            matrix.flat[:: len(matrix) + 1] += self.noise_var  # A
+            inverse = np.linalg.inv(np.linalg.cholesky(matrix))
+            white = inverse @ features
+            mean = self.prior_mean + (inverse @ (features[:, seen] @ self._sums[seen])) @ white
+            # z^T Z^T Z A^-1 z = z^T z - lambda z^T A^-1 z.
+            missed = np.maximum(prior.diagonal - np.einsum("ij,ij->j", features, features), 0.0)
+            var = missed + self.noise_var * np.einsum("ij,ij->j", white, white)
+            return Solution(mean, var, features, white)
 
 
 def nystrom_features(gram: Array, cross: Array) -> Array:
