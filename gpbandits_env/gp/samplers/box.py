@@ -52,17 +52,16 @@ class FourierFeatures(BoxSampler):
         self._scale = np.sqrt(2.0 * variance / features)
         self.error = 2.0 * variance / np.sqrt(features)
 
+    def _waves(self, x: Array) -> tuple[Array, Array]:
+        angles = x @ self.frequencies.T
+        return np.cos(angles), np.sin(angles)
+
     def features(self, x: Array) -> Array:
-        angles, half = x @ self.frequencies.T, self.rank // 2
-        waves = np.empty((len(x), self.rank))
-        np.cos(angles, out=waves[:, :half])
-        np.sin(angles, out=waves[:, half:])
-        waves *= self._scale
-        return waves
+        return self._scale * np.concatenate(self._waves(x), axis=1)
 
     def gradient(self, x: Array) -> Array:
-        angles = x @ self.frequencies.T
-        slopes = self._scale * np.concatenate([-np.sin(angles), np.cos(angles)], axis=1)
+        cosine, sine = self._waves(x)
+        slopes = self._scale * np.concatenate([-sine, cosine], axis=1)
         return slopes[:, :, None] * np.concatenate([self.frequencies, self.frequencies])
 
     def values(self, x: Array, xi: Array) -> Array:
@@ -92,15 +91,13 @@ class FourierFeatures(BoxSampler):
     def sums(self, x: Array, steps: Array, xi: Array) -> Array:
         """See `BoxSampler.sums`. Cost: (n + m) rank waves and a matrix product."""
         even, odd = np.split(self._scale * xi, 2)
-        angles, more = x @ self.frequencies.T, steps @ self.frequencies.T
-        cosine, sine = np.cos(angles), np.sin(angles)
-        values: Array = (even * cosine + odd * sine) @ np.cos(more).T
-        values += (odd * cosine - even * sine) @ np.sin(more).T
+        (cosine, sine), (along, across) = self._waves(x), self._waves(steps)
+        values: Array = (even * cosine + odd * sine) @ along.T
+        values += (odd * cosine - even * sine) @ across.T
         return values
 
     def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
-        angles = x @ self.frequencies.T
-        cosine, sine = np.cos(angles), np.sin(angles)
+        cosine, sine = self._waves(x)
         even, odd = np.split(self._scale * xi, 2, axis=1)
         values = np.einsum("ij,ij->i", cosine, even) + np.einsum("ij,ij->i", sine, odd)
         return values, (cosine * odd - sine * even) @ self.frequencies
