@@ -129,8 +129,6 @@ class Product(_Combination):
         return self._of([self.factors[0].scaled(factor), *self.factors[1:]])
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:
-        if dim == 1:
-            return (self,)
         split = [kernels for f in self.factors if (kernels := f.axis_kernels(dim)) is not None]
         if len(split) < len(self.factors):
             return None
