@@ -289,6 +289,10 @@ class Parametric(ABC):
         """A hyper-parameter, checked: by default a number above 0."""
         return positive(value, name)
 
+    def to_dict(self) -> Plain:
+        """A plain dict for JSON that the `from_dict` of its family reads back."""
+        return FAMILIES[self._kind].to_dict(self)
+
     def parameters(self) -> dict[str, float]:
         """The hyper-parameters that may be learned: float fields that are not `fixed`.
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Plain, Settings, positive
+from gpbandits_env.arrays import Array, Settings, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels.columns import Columns, PlainColumns
 from gpbandits_env.specs import Family, Parametric
@@ -183,10 +183,6 @@ class Kernel(Parametric):
             f"the kernel {self.type_name!r} has no {known}: {cure}use arms or a grid instead of a "
             "box, or give the agent candidates=500 or search='round', which need none"
         )
-
-    def to_dict(self) -> Plain:
-        """A plain dict for JSON that `kernel_from_dict` reads back."""
-        return KERNELS.to_dict(self)
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
