@@ -212,6 +212,12 @@ class OnCoordinates(Kernel):
         """The coordinates of points (n, d); None for None."""
         return None if x is None else np.ascontiguousarray(x[:, self.coordinates])
 
+    def _among(self, own: Array, dim: int) -> Array:
+        """Columns for the coordinates of the kernel, among ``dim`` with 0 for the others."""
+        full = np.zeros((len(own), dim))
+        full[:, self.coordinates] = own
+        return full
+
     def __call__(self, x: Array, z: Array | None = None) -> Array:
         return self.kernel(self._own(x), self._own(z))
 
@@ -219,9 +225,7 @@ class OnCoordinates(Kernel):
         return self.kernel.diagonal(self._own(x))
 
     def diagonal_gradient(self, x: Array) -> Array:
-        full = np.zeros(x.shape)
-        full[:, self.coordinates] = self.kernel.diagonal_gradient(self._own(x))
-        return full
+        return self._among(self.kernel.diagonal_gradient(self._own(x)), x.shape[1])
 
     def columns(self, z: Array, centre: Array) -> Columns:
         inner = self.kernel.columns(self._own(z), centre[list(self.coordinates)])
@@ -271,9 +275,7 @@ class OnCoordinates(Kernel):
         return tuple(axes)
 
     def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
-        full = np.zeros((count, dim))
-        full[:, self.coordinates] = self.kernel.frequencies(rng, count, len(self.coordinates))
-        return full
+        return self._among(self.kernel.frequencies(rng, count, len(self.coordinates)), dim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,10 +288,4 @@ class _OnColumns(Columns):
 
     def pull(self, x: Array) -> tuple[Array, Pulled]:
         values, pull = self.inner.pull(self.of._own(x))
-
-        def pulled(weights: Array) -> Array:
-            full = np.zeros(x.shape)
-            full[:, self.of.coordinates] = pull(weights)
-            return full
-
-        return values, pulled
+        return values, lambda weights: self.of._among(pull(weights), x.shape[1])
