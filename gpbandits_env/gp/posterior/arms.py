@@ -316,9 +316,10 @@ class ArmPosterior(Posterior):
             one = (slice(i, i + 1) for i in range(len(arms)))
             each = ((arms[i], None if rewards is None else rewards[i], noise[i]) for i in one)
             return np.concatenate([self._condition(*own) for own in each])
-        surprises = None if rewards is None else inverse @ (rewards - self._mean[arms])
-        values = self._representation.extend(inverse @ rows, surprises)
-        if surprises is not None:
+        gaps = np.zeros(len(arms)) if rewards is None else rewards - self._mean[arms]
+        surprises = inverse @ gaps
+        values = self._representation.extend(inverse @ rows, surprises.tolist())
+        if rewards is not None:
             self._mean += surprises @ values
         self._var -= np.einsum("ij,ij->j", values, values)
         np.maximum(self._var, self._zeros, out=self._var)

@@ -55,8 +55,7 @@ class Coefficients(Representation):
         if scale != 1.0:
             number[()] = scale
             np.divide(slot, number, slot)
-        self.births[count] = scale
-        self._surprises.append(surprise)
+        self.notes.append(surprise)
         self.count, self._root = count + 1, None
         return values
 
@@ -71,9 +70,9 @@ class Coefficients(Representation):
             rows += (1.0 - shrink) * features
         return rows, rows @ features.T
 
-    def extend(self, rows: Array, surprises: Array | None) -> Array:
-        self._surprises += [0.0] * len(rows) if surprises is None else surprises.tolist()
-        return self.factor(super().extend(rows, surprises))
+    def extend(self, rows: Array, surprises: list[float]) -> Array:
+        self._append(rows, surprises)
+        return self.factor(rows)
 
     def settle(self) -> Array | None:
         if self.count >= self.due or self.scale < self.DECAYED:
@@ -111,7 +110,7 @@ class Coefficients(Representation):
         its mirror image.
         """
         past, covariance = self.block[: self.count], self._coefficient_covariance
-        self._coefficients += np.dot(self._surprises, past) if self.count else 0.0
+        self._coefficients += np.dot(self.notes, past) if self.count else 0.0
         np.matmul(past.T, past, out=self._outer)  # equals np.dot, but is faster at large ranks
         np.subtract(covariance, self._outer, out=covariance)
         if self.scale != 1.0:

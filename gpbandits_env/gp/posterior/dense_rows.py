@@ -51,7 +51,7 @@ class DenseRows(Representation):
         else:
             values = known * inverse_s
             np.divide(values, scale, slot)
-        self.births[count] = scale
+        self.notes.append(scale)
         self.count, self._root = count + 1, None
         return values
 
@@ -61,6 +61,10 @@ class DenseRows(Representation):
         rows -= (past[:, arms].T * self.scale**2) @ past
         return rows, rows[:, arms]
 
+    def extend(self, rows: Array, surprises: list[float]) -> Array:
+        self._append(rows, [self.scale] * len(rows))
+        return rows
+
     def settle(self) -> Array | None:
         if self.count < self.due and self.scale > self.DECAYED:
             return None
@@ -68,11 +72,21 @@ class DenseRows(Representation):
             self._base = None
         if self._base is None:
             if self.scale != 1.0:
-                self.drop_dead(self._dead)
+                self._drop_dead()
             if not self.prior.fits or self.count <= self._first_fold // 2:
                 self.due = max(self._first_fold, 2 * self.count)
                 return None
         return self._fold()
+
+    def _drop_dead(self) -> None:
+        """Set the scale to 1, and drop the rows whose squares decayed too far."""
+        shrunk = self.scale / np.array(self.notes)
+        # The oldest rows come first, and have decayed most.
+        dead = int(np.searchsorted(shrunk * shrunk, self._dead))
+        kept = self.count - dead
+        self.block[:kept] = self.block[dead : self.count] * self.scale
+        self.notes = [stored / self.scale for stored in self.notes[dead:]]
+        self.count, self.scale = kept, 1.0
 
     def deviations(self, rng: np.random.Generator, size: int, kept: int) -> Array:
         if self._root is None:

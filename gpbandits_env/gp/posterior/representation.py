@@ -22,7 +22,8 @@ class Representation(ABC):
 
     The rows are a growing block (count, width). The true rows are ``scale`` times the stored ones,
     so that one multiplication decays all past data. The last rows may be hallucinated; the owner
-    drops them by `truncate`.
+    drops them by `truncate`. Each row has a note: its surprise (reward - mean) / s, where the rows
+    carry the mean too, or the scale at which it was stored.
     """
 
     name: ClassVar[str]
@@ -32,10 +33,9 @@ class Representation(ABC):
 
     def __init__(self, width: int, prior_var: Array) -> None:
         self.width, self.prior_var = width, prior_var
-        self.block, self.births = np.empty((16, width)), np.ones(16)
+        self.block = np.empty((16, width))
         self.count, self.scale = 0, 1.0
-        # The surprise of each row, (reward - mean) / s, where the rows carry the mean too.
-        self._surprises: list[float] = []
+        self.notes: list[float] = []
         self._root: Array | None = None
 
     @abstractmethod
@@ -61,45 +61,33 @@ class Representation(ABC):
     def deviations(self, rng: np.random.Generator, size: int, kept: int) -> Array:
         """Draws of f minus its mean, given the first ``kept`` rows, (size, n)."""
 
-    def extend(self, rows: Array, surprises: Array | None) -> Array:
-        """Append true rows (k, width) and any surprises (k,); return them at all arms, (k, n)."""
-        self._append(rows)
-        return rows
+    @abstractmethod
+    def extend(self, rows: Array, surprises: list[float]) -> Array:
+        """Append true rows (k, width) with k surprises; return the rows at all arms, (k, n)."""
 
     def decay(self, rho: float) -> None:
         """Multiply the cross-covariances with all past data by ``rho``."""
         self.scale *= rho
         self._root = None
 
-    def drop_dead(self, tolerance: float) -> None:
-        """Set the scale to 1, and drop the rows whose squares decayed below ``tolerance``."""
-        shrunk = self.scale / self.births[: self.count]
-        # The oldest rows come first, and have decayed most.
-        dead = int(np.searchsorted(shrunk * shrunk, tolerance))
-        kept = self.count - dead
-        self.block[:kept] = self.block[dead : self.count] * self.scale
-        self.births[:kept] = self.births[dead : self.count] / self.scale
-        self.count, self.scale = kept, 1.0
-
     def truncate(self, count: int) -> None:
         """Keep only the first ``count`` rows."""
         self.count, self._root = count, None
-        del self._surprises[count:]
+        del self.notes[count:]
 
     def clear(self) -> None:
         """Return to the prior."""
         self.count, self.scale, self._root = 0, 1.0, None
-        self._surprises.clear()
+        self.notes.clear()
 
-    def _append(self, rows: Array) -> None:
+    def _append(self, rows: Array, notes: list[float]) -> None:
         end = self.count + len(rows)
         if end > len(self.block):
             self._reserve(end)
         np.divide(rows, self.scale, out=self.block[self.count : end])
-        self.births[self.count : end] = self.scale
+        self.notes += notes
         self.count, self._root = end, None
 
     def _reserve(self, rows: int) -> None:
         size = max(rows, 2 * len(self.block))
         self.block = np.concatenate([self.block, np.empty((size - len(self.block), self.width))])
-        self.births = np.concatenate([self.births, np.ones(size - len(self.births))])

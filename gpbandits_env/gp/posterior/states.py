@@ -91,8 +91,7 @@ class TemporalStates(Representation):
         if self.count:
             row -= (np.array(self._present) @ features) @ self.block[: self.count]
         row *= inverse_s
-        self._append(row[None])
-        self._surprises.append(surprise)
+        self._append(row[None], [surprise])
         return self.factor(self._present[-1])
 
     def cross(self, arms: IntArray) -> tuple[Array, Array]:
@@ -102,9 +101,8 @@ class TemporalStates(Representation):
             rows -= (features @ np.array(self._present).T) @ self.block[: self.count]
         return rows, np.array([self._now(row) for row in rows]) @ features.T
 
-    def extend(self, rows: Array, surprises: Array | None) -> Array:
-        self._surprises += [0.0] * len(rows) if surprises is None else surprises.tolist()
-        self._append(rows)
+    def extend(self, rows: Array, surprises: list[float]) -> Array:
+        self._append(rows, surprises)
         return self.factor(np.array(self._present[-len(rows) :]))
 
     def evolve(self, epsilon: float, dt: float) -> tuple[Array, Array]:
@@ -269,8 +267,8 @@ class TemporalStates(Representation):
             np.einsum("ij,ji->i", features, known[:, part], out=var[part])
         return factor(self._now(self._states)), var
 
-    def _append(self, rows: Array) -> None:
-        super()._append(rows)
+    def _append(self, rows: Array, notes: list[float]) -> None:
+        super()._append(rows, notes)
         self._present += [self._now(row) for row in rows]
 
     def _fold(self) -> None:
@@ -278,7 +276,7 @@ class TemporalStates(Representation):
         if not self.count:
             return
         past, covariance = self.block[: self.count], self._state_covariance
-        self._states += np.dot(self._surprises, past)
+        self._states += np.dot(self.notes, past)
         if self.count == 1:
             covariance -= np.outer(past[0], past[0])
         else:

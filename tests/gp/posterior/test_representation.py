@@ -1,14 +1,18 @@
 import numpy as np
 
+from gpbandits_env.domains import Arms
+from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.gp.posterior.coefficients import Coefficients
+from gpbandits_env.gp.posterior.covariances import PriorCovariance
+from gpbandits_env.gp.posterior.dense_rows import DenseRows
 from gpbandits_env.gp.samplers import MatrixFactor
 
 
-def filled(count, fade):
+def filled(count, fade, make=lambda: Coefficients(MatrixFactor(np.eye(3), 0.0))):
     """Rows of ones that fade by the same factor after each."""
-    rows = Coefficients(MatrixFactor(np.eye(3), 0.0))
+    rows = make()
     for _ in range(count):
-        rows.extend(np.ones((1, 3)), None)
+        rows.extend(np.ones((1, 3)), [0.0])
         rows.scale *= fade
     return rows
 
@@ -20,11 +24,12 @@ def test_rows_fade_together_and_grow_without_end():
 
 
 def test_the_dead_are_dropped_by_their_whole_age():
-    rows = filled(10, 0.5)
-    rows.drop_dead(1e-12)
+    prior = PriorCovariance(Arms(np.arange(3.0)), SquaredExponential(1.0))
+    rows = filled(10, 0.5, lambda: DenseRows(prior, 1.0, 100, 100))  # drops squares below 1e-12
+    rows._drop_dead()
     assert (rows.count, rows.scale) == (10, 1.0)
     rows.scale *= 0.5**15  # Ages 16 to 25: squares of 2^-32 to 2^-50, around 1e-12 = 2^-39.9.
-    rows.drop_dead(1e-12)
+    rows._drop_dead()
     assert rows.count == 4
     np.testing.assert_allclose(rows.block[:4, 0], 0.5 ** np.array([19.0, 18.0, 17.0, 16.0]))
 
@@ -33,8 +38,7 @@ def test_extending_equals_observing():
     observed, extended = filled(4, 0.5), filled(4, 0.5)
     for arm in (0, 2, 1) * 7:
         rows = extended.cross(np.array([arm]))[0]
-        extended.extend(0.7 * rows, None)
+        extended.extend(0.7 * rows, [0.0])
         np.testing.assert_allclose(observed.observe(arm, 0.7, 0.0), 0.7 * rows[0], rtol=1e-12)
     assert observed.count == extended.count == 25
     np.testing.assert_allclose(observed.block[:25], extended.block[:25], rtol=1e-12)
-    np.testing.assert_array_equal(observed.births[:25], extended.births[:25])
