@@ -15,7 +15,7 @@ from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.kernels.columns import Columns
 from gpbandits_env.gp.linalg import cholesky
-from gpbandits_env.gp.posterior.paths import Paths, seen_by
+from gpbandits_env.gp.posterior.paths import Paths
 from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.space_time import SpaceTime
 from gpbandits_env.gp.posterior.whitening import (
@@ -236,14 +236,10 @@ class BoxPosterior(Posterior):
         with OneThread():
             basis = prior.exact_features or prior.random_features(features, rng)
             xi = rng.standard_normal((size, basis.rank))
-            each = basis.split(xi)
-            for own, spread in zip(each, prior.spreads(now), strict=True):
+            for own, spread in zip(basis.split(xi), prior.spreads(now), strict=True):
                 own *= math.sqrt(spread)
             points, decay = data.points[:n].copy(), prior.decay(now, stamps)
-            noise, seen = data.noise[:n], np.zeros((size, n))
-            for part, own, drift in zip(basis.parts, each, prior.drifts(now, stamps), strict=True):
-                seen += seen_by(rng, part.features(points), own, noise, drift)
-                noise = np.zeros(n)  # only once
+            seen = prior.seen(rng, basis, xi, data, n)
             white = self._whitening.matrix[:n, :n]
             weights = ((data.rewards[:n] - self.prior_mean - scale * seen) @ white.T) @ white
             if decay is not None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.gp.kernels.columns import Columns
-from gpbandits_env.gp.posterior.whitening import pieces, root
+from gpbandits_env.gp.posterior.whitening import pieces
 from gpbandits_env.gp.samplers import BoxSampler
 from gpbandits_env.gp.threads import OneThread
 
@@ -72,29 +72,3 @@ class Paths:
                 values += np.einsum("ij,ij->i", k, weights)
                 gradients += pulled(weights)
         return values, gradients
-
-
-def seen_by(
-    rng: np.random.Generator,
-    features: Array,
-    xi: Array,
-    noise_var: Array | float,
-    drift: tuple[Array, Array] | None,
-) -> Array:
-    """Noisy observations of prior functions xi (size, rank) at points (t, rank): (size, t).
-
-    ``drift`` has the factors d (t,) of the present function in their means, and the covariance in
-    time (t, t) that remains given the present; None if all are of the present.
-    """
-    now = xi @ features.T
-    white = rng.standard_normal(now.shape)
-    if drift is None:
-        white *= np.sqrt(noise_var)
-        now += white
-        return now
-    decay, left = drift
-    covariance = (features @ features.T) * left
-    covariance.flat[:: len(covariance) + 1] += noise_var
-    then: Array = now * decay
-    then += white @ root(covariance).T
-    return then

@@ -15,6 +15,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.gp.kernels import Kernel, Sum
 from gpbandits_env.gp.kernels.columns import Columns, ScaledColumns, SumColumns
 from gpbandits_env.gp.model import terms
+from gpbandits_env.gp.posterior.whitening import BoxData, root
 from gpbandits_env.gp.samplers import BoxSampler, FourierFeatures, exact_features, joined_features
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel
 
@@ -91,15 +92,38 @@ class SpaceTime:
         pairs = zip(present.parts, self.fades(now, stamps), strict=True)
         return SumColumns([ScaledColumns(k.columns(points, self._centre), f) for k, f in pairs])
 
-    def drifts(self, now: float, stamps: Array) -> list[tuple[Array, Array] | None]:
-        """For each term what `paths.seen_by` needs of the times of data."""
-        if self._given is None and self.decay(now, stamps) is None:
-            return [None]
-        found: list[tuple[Array, Array] | None] = []
-        each = zip(self._terms, self.spreads(now), self.fades(now, stamps), strict=True)
-        for (_, in_time), spread, fade in each:
-            found.append((fade, in_time(stamps, stamps) - spread * np.outer(fade, fade)))
-        return found
+    def seen(
+        self, rng: np.random.Generator, basis: BoxSampler, xi: Array, data: BoxData, n: int
+    ) -> Array:
+        """Noisy values (size, n) of functions with coefficients xi (size, rank) at the first data.
+
+        Args:
+            rng: the generator.
+            basis: the features of all terms.
+            xi: the coefficients of the present functions.
+            data: the data.
+            n: how many of them.
+        """
+        now, stamps, noise = data.clock, data.stamps[:n], data.noise[:n]
+        still = self._given is None and self.decay(now, stamps) is None
+        total = np.zeros((len(xi), n))
+        laws = zip(self._terms, self.spreads(now), self.fades(now, stamps), strict=True)
+        parts = zip(basis.parts, basis.split(xi), laws, strict=True)
+        for part, own, ((_, in_time), spread, fade) in parts:
+            features = part.features(data.points[:n])
+            values = own @ features.T
+            white = rng.standard_normal(values.shape)
+            if still:
+                white *= np.sqrt(noise)
+            else:
+                left = in_time(stamps, stamps) - spread * np.outer(fade, fade)
+                covariance = (features @ features.T) * left
+                covariance.flat[:: len(covariance) + 1] += noise
+                values *= fade
+                white = white @ root(covariance).T
+            total += values + white
+            noise = np.zeros_like(noise)  # only once
+        return total
 
     @cached_property
     def exact_features(self) -> BoxSampler | None:

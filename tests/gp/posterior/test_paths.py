@@ -7,7 +7,8 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.posterior import BoxPosterior
-from gpbandits_env.gp.posterior.paths import seen_by
+from gpbandits_env.gp.posterior.space_time import SpaceTime
+from gpbandits_env.gp.posterior.whitening import BoxData
 from gpbandits_env.gp.samplers import ProductFeatures
 
 DRAWS = 20_000
@@ -92,14 +93,19 @@ def test_past_values_of_prior_functions():
     """Given f now, past values have the law of the drift: each is correlated by its own fade."""
     rng = np.random.default_rng(0)
     x = np.array([[0.1], [0.4], [0.4], [0.9]])
-    features = ProductFeatures(Box([0.0], [1.0]), SquaredExponential(0.3))
+    box, law = Box([0.0], [1.0]), SquaredExponential(0.3)
+    features = ProductFeatures(box, law)
     phi = features.features(x)
     ages = np.array([2.0, 2.0, 0.5, 0.1])
     xi = rng.standard_normal((DRAWS, features.rank))
     shared = np.exp(-np.abs(ages[:, None] - ages))
-    left = shared - np.exp(-ages[:, None] - ages)
-    then = seen_by(rng, phi, xi, 0.1, (np.exp(-ages), left))
-    kernel = SquaredExponential(0.3)(x)
+    data = BoxData(1)
+    for point, age in zip(x, ages, strict=True):
+        data.clock = -age
+        data.extend(point[None], 0.0, 0.1)
+    data.clock = 0.0
+    then = SpaceTime(box, law, None).seen(rng, features, xi, data, 4)
+    kernel = law(x)
     apart = kernel * shared + 0.1 * np.eye(4)
     both = np.block([[apart, kernel * np.exp(-ages)[:, None]], [kernel * np.exp(-ages), kernel]])
     assert_moments(np.concatenate([then, xi @ phi.T], axis=1), np.zeros(8), both, slack=1e-9)
