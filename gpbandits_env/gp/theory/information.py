@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, positive, whole
+from gpbandits_env.arrays import Array, IntArray, finite_array, leading, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel
@@ -76,10 +76,11 @@ def greedy_design(
     positive(noise_var, "noise_var")
     posterior = posterior_for(arms, kernel, noise_var, horizon=whole(horizon, "horizon"))
     read, variances, nothing = np.empty(horizon, np.int64), np.empty(horizon), np.zeros(1)
+    size = posterior.var.max()
     for t in range(horizon):
         if t:
             posterior.advance(epsilon)
-        read[t] = np.argmax(posterior.var)
+        read[t] = leading(posterior.var, size)
         variances[t] = posterior.var[read[t]]
         posterior.condition(read[t : t + 1], nothing)  # the variance does not depend on the reward
     return read, running_information_gain(variances, noise_var)

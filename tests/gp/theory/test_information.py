@@ -107,6 +107,18 @@ def test_greedy_follows_the_largest_variance(kernel, arms, noise_var):
         assert curve[t] == pytest.approx(expected, rel=1e-8)
 
 
+def test_greedy_breaks_ties_by_the_lowest_index_and_not_by_rounding():
+    """Arms that mirror each other on an interval are tied exactly."""
+    arms, kernel, noise_var = Arms.grid(1000, -10.0, 10.0), SquaredExponential(1.0), 1e-3
+    read = greedy_design(arms, kernel, noise_var, 40)[0]
+    gram = kernel(arms.coordinates)
+    for t in range(40):
+        cross = gram[read[:t]]
+        solved = np.linalg.solve(cross[:, read[:t]] + noise_var * np.eye(t), cross)
+        variance = 1.0 - (cross * solved).sum(axis=0)
+        assert read[t] == (variance >= variance.max() - 1e-9).argmax()
+
+
 @pytest.mark.parametrize(("kernel", "arms", "noise_var"), SMALL)
 def test_bounds_hold_against_all_multisets(kernel, arms, noise_var):
     horizon = 4
