@@ -66,7 +66,8 @@ def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> tuple[Problem, Plain]:
             except GPBanditsError as error:
                 said = str(error).partition(" (known")[0].partition("; did you mean")[0]
                 named = (f".{key}" for key in entry.settings if part == "settings" and key in said)
-                raise _at(f"agents[{place}].{part}{next(named, '')}{at}", error) from None
+                where = f"agents[{place}].{part}{next(named, '')}{at}"
+                raise _at(where, error) from error.__cause__
         problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
         for place, spec in enumerate(bounds):
             try:

@@ -172,13 +172,24 @@ def lent(env: str, kwargs: Settings, horizon: int) -> Iterator[gym.Env[Any, Any]
 
 
 def make_agent(entry: AgentEntry, env_or_problem: Any, seed: int) -> Any:
-    """Make the agent of an entry for an environment or for a problem."""
+    """Make the agent of an entry for an environment or for a problem.
+
+    Raises:
+        InvalidInput: the constructor of an agent of one's own refuses what it is given by a
+            TypeError or a ValueError, or raises another error, which is the cause of this one.
+    """
     try:
         agent = agents.make(entry.agent, env_or_problem, seed=seed, **entry.settings)
     except GPBanditsError:
         raise
-    except (TypeError, ValueError) as error:  # by which a constructor refuses what it is given
+    except (TypeError, ValueError) as error:
         raise InvalidInput(f"agent {entry.label!r}: {error}") from None
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        raise InvalidInput(
+            f"agent {entry.label!r}: its constructor raised {shown(error)} in line {place.lineno} "
+            f"of {place.filename}; a ValueError refuses a problem"
+        ) from error
     if entry.history:
         agent.prior_data(**agent.problem.last_rows(entry.history))
     return agent

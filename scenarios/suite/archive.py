@@ -103,6 +103,8 @@ def refusal(problem: Scenario, entry: AgentEntry) -> str | None:
     try:
         rehearse(replace(problem, agents=(entry,)).cells()[0])
     except InvalidInput as error:
+        if error.__cause__ is not None:  # its code has a mistake
+            raise
         return re.sub(r"^agents.0.[.\w]*( \(.*?\))?: ", "", str(error))
     return None
 

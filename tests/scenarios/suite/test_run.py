@@ -60,6 +60,15 @@ class OnlyBatches(Agent):
         return self.problem.domain.sample(self.rng, self.batch_size)
 
 
+class Mistaken(Agent):
+    def __init__(self, problem, rng):
+        super().__init__(problem, rng)
+        {1: "one"}[problem.batch_size]
+
+    def ask(self):
+        return self.problem.domain.sample(self.rng, self.batch_size)
+
+
 class Memory(Agent):
     '''Knows the best action of functions whose first reward it has seen before.'''
 
@@ -159,6 +168,16 @@ def test_an_interrupted_run_resumes_and_ends_as_another(module, tmp_path):
     (one,), (other,) = resumed.rows.values(), whole.rows.values()
     assert one.trials == 4
     np.testing.assert_array_equal(one.digests, other.digests)
+
+
+def test_a_mistake_in_a_constructor_ends_the_run_with_its_place(module, tmp_path):
+    with pytest.raises(InvalidInput, match=r"raised KeyError\(5\) in line \d+ of .*_agents.py"):
+        played("suite_agents:Mistaken", tmp_path, problems=["se", "batch-5"])
+    assert (tmp_path / "se.sqlite").exists()
+    given = ("--agent", "suite_agents:Mistaken", "--problem", "batch-5")
+    ended = invoke("run", "core-v1", *given)
+    assert ended.exit_code == 2
+    assert "gpbandits: agents[0].settings: agent 'Mistaken': its constructor" in ended.output
 
 
 def test_problems_that_an_agent_refuses_are_left_out_with_its_reason(module, tmp_path):
