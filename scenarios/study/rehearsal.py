@@ -69,6 +69,11 @@ def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> tuple[Problem, Plain]:
                 where = f"agents[{place}].{part}{next(named, '')}{at}"
                 raise _at(where, error) from error.__cause__
         problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
+        try:
+            if cell.scenario.openings:
+                problem.domain.check(cell.scenario.openings)
+        except GPBanditsError as error:
+            raise _at(f"openings{at}", error) from None
         for place, spec in enumerate(bounds):
             try:
                 if cell.scenario.env_kwargs.get("clock") is not None:

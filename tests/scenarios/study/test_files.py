@@ -220,6 +220,7 @@ def test_skipping_initial_points_and_panels_are_declared(tmp_path):
         ("initial = true", "initial must be a whole number, got True"),
         ('panels = "regret"', "panels must be a list"),
         ('panels = [{ y = "evaluations", x = [1] }]', r"panels\[0\].x must be a string"),
+        ("openings = [0, 5]", r"mine.toml: openings: actions must lie in 0\.\.4, got \[0, 5\]"),
         ("panels = [1]", r"panels\[0\] must be a table"),
         ('panels = [{ y = "regrets" }]', r"panels\[0\]: no y axis named 'regrets'"),
         ('panels = [{ z = "x" }]', "key"),
