@@ -208,11 +208,15 @@ class Estimator:
         base = self.given.prior_mean
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
         outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
-        model, what = self._scaled(outputs, noise_var)
+        least, names = LEAST_NOISE * outputs.var, self._names
+        model = self._scaled(outputs.var / self._reward_var, least)
         if noise_var is not None:
-            noise_var = np.maximum(noise_var, LEAST_NOISE * outputs.var)
+            if not np.isnan(noise_var).any():
+                model = replace(model, noise_var=max(float(np.median(noise_var)), least))
+                names -= {"noise_var"}
+            noise_var = np.maximum(noise_var, least)
         at, mean, likelihood = self._domain.points(points), outputs.mean, None
-        if names := learnable(self.given.kernel, what, self.given.temporal):
+        if names:
             # Parameters that are not learned are as given.
             own = start.kernel.parameters()
             kept = {n: v for n, v in model.kernel.parameters().items() if n in own.keys() - names}
@@ -224,7 +228,7 @@ class Estimator:
             found = fit(
                 first,
                 Observations(at, gap, times, noise_var),
-                learn=(*what, *(("mean",) if learning.standardize else ())),
+                learn=(*names, *(("mean",) if learning.standardize else ())),
                 priors=self._priors,
                 ard=learning.ard,
                 starts=starts,
@@ -235,15 +239,8 @@ class Estimator:
         model = replace(model, prior_mean=base + mean if mean else base)
         return Estimate(model, mean, likelihood, winsorizer)
 
-    def _scaled(
-        self, outputs: OutputScaling, noise_var: Array | None
-    ) -> tuple[Model, tuple[str, ...]]:
-        """The given model in the units of the rewards, and what to learn."""
-        factor = outputs.var / self._reward_var
-        least, noise, what = LEAST_NOISE * outputs.var, self.given.noise_var, self._learning.what
+    def _scaled(self, factor: float, least: float) -> Model:
+        """The given model in the units of the rewards, with at least so much known noise."""
+        noise = self.given.noise_var
         noise = max(noise, least) if self._learning.known_noise else noise * factor
-        if noise_var is not None and not np.isnan(noise_var).any():
-            noise = max(float(np.median(noise_var)), least)
-            what = tuple(word for word in what if word != "noise_var")
-        kernel = self.given.kernel.scaled(factor)
-        return replace(self.given, kernel=kernel, noise_var=noise), what
+        return replace(self.given, kernel=self.given.kernel.scaled(factor), noise_var=noise)
