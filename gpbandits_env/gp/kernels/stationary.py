@@ -107,7 +107,7 @@ class Stationary(Kernel):
         return slope[:, :, None] * ((x[:, None, :] - z[None, :, :]) / self.scale / self.scale)
 
     def columns(self, z: Array, centre: Array) -> Columns:
-        return _StationaryColumns(self, z, centre)
+        return StationaryColumns(self, z, centre)
 
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         r = self._distances(x, z)
@@ -179,11 +179,14 @@ class SquaredExponential(Stationary):
         return (first, *(SquaredExponential(scale) for scale in ell[1:]))
 
 
-class _StationaryColumns(Columns):
+class StationaryColumns(Columns):
     r"""v p(\|x - z_j\| / ell): |x|^2 - 2 x.z + |z|^2, exactly 0 at equal points.
 
     With weights w and slopes s_j, the gradients contract to a matrix product: sum_j w_j dk(x, z_j)
     / dx = -v (x sum_j w_j s_j - sum_j w_j s_j z_j) / ell^2. Cost: O(n m d), without (n, m, d).
+
+    In each call, squared distances (n, m) in units of the lengthscale may be given that add to
+    those of the points: those in coordinates that x and z_j do not have.
     """
 
     def __init__(self, kernel: Stationary, z: Array, centre: Array) -> None:
@@ -192,28 +195,38 @@ class _StationaryColumns(Columns):
         self._scaled = self._in_units(z)
         self._norms = np.einsum("ij,ij->i", self._scaled, self._scaled)
 
-    def __call__(self, x: Array) -> Array:
-        return self._kernel.of_distances(self._distances(x, None))
+    def __call__(self, x: Array, apart: Array | None = None) -> Array:
+        return self._kernel.of_distances(self._distances(x, None, apart))
 
-    def pull(self, x: Array) -> tuple[Array, Pulled]:
+    def pull(self, x: Array, apart: Array | None = None) -> tuple[Array, Pulled]:
         scaled = self._in_units(x)
-        k, slope = self._kernel.profile_and_slope(self._distances(x, scaled))
-        variance = self._kernel.variance
+        k, slope = self._kernel.profile_and_slope(self._distances(x, scaled, apart))
+        variance, factor = self._kernel.variance, self._kernel.variance * self._inverse
         if variance != 1.0:
             k *= variance
-        return k, contraction(slope, scaled, self._scaled, variance * self._inverse)
+
+        def pulled(weights: Array) -> Array:
+            steep = slope * weights
+            out: Array = steep @ self._scaled
+            out -= steep.sum(axis=1)[:, None] * scaled
+            out *= factor
+            return out
+
+        return k, pulled
 
     def _in_units(self, x: Array) -> Array:
         scaled: Array = x - self._centre
         scaled *= self._inverse
         return scaled
 
-    def _distances(self, x: Array, scaled: Array | None) -> Array:
+    def _distances(self, x: Array, scaled: Array | None, apart: Array | None) -> Array:
         """The scaled distances (n, m); ``scaled`` is x in units of ell, if already computed."""
-        if x.shape[1] <= FEW:
+        if apart is None and x.shape[1] <= FEW:
             return distances(x, self._z, self._kernel.scale)
         scaled = self._in_units(x) if scaled is None else scaled
         square = squares(scaled, self._scaled, self._norms)
+        if apart is not None:
+            square += apart
         np.sqrt(square, out=square)
         return square
 
@@ -230,19 +243,6 @@ def lengthscale_of(value: float | tuple[float, ...]) -> float | tuple[float, ...
             f"lengthscale must be a number or one per coordinate, got shape {scales.shape}"
         )
     return tuple(hyper(ell, "lengthscale") for ell in scales.tolist())
-
-
-def contraction(slope: Array, x: Array, z: Array, factor: Array) -> Pulled:
-    """The function weights -> factor sum_j weights_ij slope_ij (z_j - x_i), for slope (n, m)."""
-
-    def pulled(weights: Array) -> Array:
-        steep = slope * weights
-        out: Array = steep @ z
-        out -= steep.sum(axis=1)[:, None] * x
-        out *= factor
-        return out
-
-    return pulled
 
 
 def distances(x: Array, z: Array, lengthscale: float | Array) -> Array:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.kernels import Kernel, Stationary
-from gpbandits_env.gp.kernels.columns import Pulled
-from gpbandits_env.gp.kernels.stationary import contraction, squares
+from gpbandits_env.gp.kernels.stationary import StationaryColumns, squares
 from gpbandits_env.gp.posterior.box import BoxPosterior
 from gpbandits_env.gp.posterior.whitening import pieces
 from gpbandits_env.gp.threads import OneThread
@@ -51,13 +50,16 @@ class Subspaces:
 
     posterior: BoxPosterior
     _kernel: Kernel
+    # The kernel in the active coordinates, and its covariances with the data there.
+    _within: Stationary
+    _columns: StationaryColumns
 
     def __init__(self, box: Box, active: IntArray) -> None:
         self._box, self.active = box, active
         self.inactive: IntArray = np.setdiff1d(np.arange(box.dim), active)
         self._fixed = FixedParts(box.low[self.inactive], box.high[self.inactive])
         self._distances = Distances(self._fixed)
-        self._seen = np.empty((0, box.dim))
+        self._seen, self._centre = np.empty((0, box.dim)), 0.5 * (box.low + box.high)
         self._version = -1
 
     @property
@@ -91,7 +93,7 @@ class Subspaces:
         mean = np.full(len(rows), self.posterior.prior_mean)
         var = np.full(len(rows), kernel.variance)
         self.posterior.predictor.moments(
-            mean, var, lambda part: kernel.of_distances(self._radii(y[part], rows[part])[0])
+            mean, var, lambda part: self._columns(y[part], self._distances.take(rows[part]))
         )
         return mean, var
 
@@ -104,23 +106,8 @@ class Subspaces:
         mean = np.full(len(rows), self.posterior.prior_mean)
         prior = mean, np.full(len(rows), kernel.variance), np.zeros(y.shape), np.zeros(y.shape)
         return self.posterior.predictor.gradients(
-            prior, lambda part: self._pull(kernel, y[part], rows[part])
+            prior, lambda part: self._columns.pull(y[part], self._distances.take(rows[part]))
         )
-
-    def _pull(self, kernel: Stationary, y: Array, rows: IntArray) -> tuple[Array, Pulled]:
-        r, scaled = self._radii(y, rows)
-        k, slope = kernel.profile_and_slope(r)
-        k *= kernel.variance
-        factor = kernel.variance * self._inverse_active
-        return k, contraction(slope, scaled, self._near, factor)
-
-    def _radii(self, y: Array, rows: IntArray) -> tuple[Array, Array]:
-        """Scaled distances (B, t) of points to the data, and y in units of the lengthscale."""
-        scaled = (y - self._centre_active) * self._inverse_active
-        square = squares(scaled, self._near, self._norms)
-        square += self._distances.take(rows) * self._factor
-        np.sqrt(square, out=square)
-        return square, scaled
 
     def _whole(
         self, y: Array, rows: IntArray, of: Callable[[Array], tuple[Array, ...]]
@@ -150,23 +137,21 @@ class Subspaces:
             self._distances.keep_columns(kept)
             if self._kernel.radial:
                 self._distances.add_columns(data[kept:, self.inactive])
-        self._near = (data[:, self.active] - self._centre_active) * self._inverse_active
-        self._norms = np.einsum("ij,ij->i", self._near, self._near)
+                centre = self._centre[self.active]
+                self._columns = StationaryColumns(self._within, data[:, self.active], centre)
         self._version = posterior.version
 
     def _set_units(self) -> None:
         """Set the units of the distances: those of the box if there is one lengthscale."""
-        box, kernel = self._box, self._kernel.radial
-        inverse = np.ones(box.dim)
-        self._factor = 1.0
-        if kernel:
-            inverse *= 1.0 / np.asarray(kernel.lengthscale)
-            if isinstance(kernel.lengthscale, float):
-                self._factor = kernel.lengthscale**-2
-        centre = 0.5 * (box.low + box.high)
-        self._centre_active, self._inverse_active = centre[self.active], inverse[self.active]
-        kept = np.ones(len(self.inactive)) if self._factor != 1.0 else inverse[self.inactive]
-        self._distances.set_units(centre[self.inactive], kept)
+        if (kernel := self._kernel.radial) is None:
+            return
+        scale, inverse, factor = kernel.scale, np.ones(len(self.inactive)), 1.0
+        if isinstance(scale, float):
+            self._within, factor = kernel, scale**-2
+        else:
+            own, inverse = tuple(scale[self.active].tolist()) or 1.0, 1.0 / scale[self.inactive]
+            self._within = kernel.with_lengthscale(lambda _: own)
+        self._distances.set_units(self._centre[self.inactive], inverse, factor)
 
 
 class FixedParts:
@@ -223,24 +208,27 @@ class Distances:
     def __init__(self, fixed: FixedParts) -> None:
         self._fixed, self._table = fixed, np.empty((0, 16))
         self._data, self._inverse = np.empty((0, fixed.width)), np.ones(fixed.width)
-        self.set_units(np.zeros(fixed.width), self._inverse)
+        self.set_units(np.zeros(fixed.width), self._inverse, 1.0)
 
     @property
     def columns(self) -> int:
         """The number t of points in the table."""
         return len(self._data)
 
-    def set_units(self, centre: Array, inverse: Array) -> None:
-        """Set the center and the factor of points; a new factor drops all columns."""
+    def set_units(self, centre: Array, inverse: Array, factor: float) -> None:
+        """Set the center and the factors of points, of which new ones drop all columns.
+
+        The other factor is that of the distances.
+        """
         if not np.array_equal(inverse, self._inverse):
             self.keep_columns(0)
-        self._centre, self._inverse = centre, inverse
+        self._centre, self._inverse, self._factor = centre, inverse, factor
         # A pass over all fixed parts is skipped if it would change nothing.
         self._shifted, self._stretched = bool(centre.any()), bool((inverse != 1.0).any())
 
     def take(self, rows: IntArray) -> Array:
         """The distances of some rows, a new array (B, t)."""
-        return self._table[rows, : self.columns]
+        return self._table[rows, : self.columns] * self._factor
 
     def keep_columns(self, count: int) -> None:
         """Keep only the first ``count`` columns."""
