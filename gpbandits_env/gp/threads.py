@@ -92,30 +92,22 @@ def one_blas_thread() -> Iterator[None]:
     the limit ends. OpenMP has a number for each Python thread. Inside, another such context of the
     same Python thread does nothing, and costs a microsecond.
     """
+    global _limited
     if getattr(_own, "limited", False):
         yield
         return
     found = ThreadpoolController()
-    blas, openmp = (found.select(user_api=kind) for kind in ("blas", "openmp"))
     # OneThread counts the users of the limit on NumPy's BLAS, including agents in other threads.
-    with OneThread(), _held(blas), openmp.limit(limits=1):
+    with OneThread(), found.select(user_api="openmp").limit(limits=1):
+        with _limit_lock:
+            _limited += 1
+            _limits.enter_context(found.select(user_api="blas").limit(limits=1))
         _own.limited = True
         try:
             yield
         finally:
             _own.limited = False
-
-
-@contextmanager
-def _held(blas: ThreadpoolController) -> Iterator[None]:
-    global _limited
-    with _limit_lock:
-        _limited += 1
-        _limits.enter_context(blas.limit(limits=1))
-    try:
-        yield
-    finally:
-        with _limit_lock:
-            _limited -= 1
-            if not _limited:
-                _limits.close()
+            with _limit_lock:
+                _limited -= 1
+                if not _limited:
+                    _limits.close()
