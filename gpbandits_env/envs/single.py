@@ -14,13 +14,7 @@ from gpbandits_env.envs.bandit import Bandit, Observation, Space, for_episode
 from gpbandits_env.envs.clock import ClockSpec
 from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
-from gpbandits_env.envs.episode import (
-    BoolArray,
-    Episode,
-    noisy_rewards,
-    one_arm,
-    split_action,
-)
+from gpbandits_env.envs.episode import BoolArray, Episode, noisy_rewards, one_arm, split_action
 from gpbandits_env.envs.interface import Interface
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
 from gpbandits_env.errors import InvalidInput, NotReset

@@ -9,17 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import (
-    Array,
-    Points,
-    Settings,
-    flag,
-    listed,
-    mapping,
-    numbers,
-    positive,
-    whole,
-)
+from gpbandits_env.arrays import Array, Points, Settings, listed, mapping, numbers, positive, whole
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, EntryPoint
@@ -105,7 +95,6 @@ class TableArguments(Arguments):
     def _recorded(
         self, columns: Sequence[int | str] | None = None, epsilon: float | None = None
     ) -> Bandit:
-        noise_var = positive(self.noise_var, "noise_var", zero=True)
         table, seen = _table(self.readings, self.dataset_options), None
         kept = None if columns is None else table.places(columns)
         if self.contexts is not None:
@@ -124,14 +113,14 @@ class TableArguments(Arguments):
         model_noise_var = self.model_noise_var
         if model_noise_var is None:
             share = NOISE_SHARE * float(covariance.trace()) / len(covariance)
-            model_noise_var = noise_var or share
+            model_noise_var = self.noise_var or share
         arms = Arms(np.arange(float(train.shape[1])))
         problem = Problem(
             domain=arms,
             kernel=Empirical(covariance),
             noise_var=positive(model_noise_var, "model_noise_var", zero=True),
             batch_size=self.batch_size,
-            prior_mean=train.mean(axis=None if flag(self.common_mean, "common_mean") else 0),
+            prior_mean=train.mean(axis=None if self.common_mean else 0),
             epsilon=epsilon,
             history=train if self.in_order else None,
         )
@@ -140,7 +129,7 @@ class TableArguments(Arguments):
             problem = self._with_contexts(problem, seen)
             of_rows = split(seen.rows, self.train_fraction)[1]
         label = f"negated {table.unit}" if self.minimise and table.unit else table.unit
-        return Bandit(problem, self._process(arms, test, of_rows), noise_var, label, locations)
+        return Bandit(problem, self._process(arms, test, of_rows), self.noise_var, label, locations)
 
     def _with_contexts(self, problem: Problem, seen: "ObservedContexts") -> Problem:
         """The problem on arms and contexts; the history has no contexts."""
