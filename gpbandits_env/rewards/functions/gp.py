@@ -68,10 +68,6 @@ class GPOnArms(_GPDraws):
         """
         return ArmFunction(reduce(np.add, vectors))
 
-    def apart(self) -> "tuple[Draws, Sequence[Draws]]":
-        """These draws, and those of each term of the kernel, which is a sum."""
-        return self, [GPOnArms(self.domain, term) for term in self.kernel.parts]
-
 
 class BoxFunction(Function):
     """f(x) = phi(x) . xi in a box, with the sampler's features phi and white coefficients xi (r,).
@@ -144,18 +140,6 @@ class GPOnBox(_GPDraws):
         best, accuracy = self.maximum(vector)
         return BoxFunction(self.sampler, vector, best, accuracy)
 
-    def apart(self) -> "tuple[Draws, Sequence[Draws]]":
-        """The same draws by joined features, and those of each term of the kernel, a sum.
-
-        Raises:
-            InvalidInput: as `maximum`.
-        """
-        box, parts = self.domain, self.kernel.parts
-        terms = [GPOnBox(box, term) for term in parts]
-        joined = GPOnBox(box, self.kernel, joined_features([term.sampler for term in terms]))
-        _ = joined.maximum
-        return joined, terms
-
 
 Draws: TypeAlias = GPOnArms | GPOnBox
 
@@ -185,11 +169,12 @@ class DriftProcess(RewardProcess):
         self.draws: Draws = draws
         self._terms: list[tuple[Draws, Drift]] = [(draws, drift)]
         if isinstance(drift, TemporalDrift) and len(drift.kernel.parts) > 1:
-            pairs = terms(draws.kernel, drift.kernel)
-            self.draws, each = draws.apart()
-            self._terms = [
-                (own, TemporalDrift(part)) for own, (_, part) in zip(each, pairs, strict=True)
-            ]
+            pairs, domain = terms(draws.kernel, drift.kernel), draws.domain
+            self._terms = [(gp_on(domain, own), TemporalDrift(part)) for own, part in pairs]
+            if isinstance(draws, GPOnBox):
+                own = [each.sampler for each, _ in self._terms if isinstance(each, GPOnBox)]
+                self.draws = GPOnBox(draws.domain, draws.kernel, joined_features(own))
+                _ = self.draws.maximum
 
     def begin(self, rng: np.random.Generator) -> DriftPath:
         paths = [Path(drift, draws.vectors, rng) for draws, drift in self._terms]
