@@ -129,9 +129,7 @@ def _declared(value: object) -> object:
         return value
     if isinstance(value, Domain):
         return value.to_dict()
-    if isinstance(value, (Clock, Delays)):
-        return asdict(value)
     try:
-        return described(value)
+        return described(asdict(value) if isinstance(value, (Clock, Delays)) else value)
     except InvalidInput:
         return value

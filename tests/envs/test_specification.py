@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.domains import Arms, Box
+from gpbandits_env.envs.clock import Clock
 from gpbandits_env.envs.delays import Delays
 from gpbandits_env.envs.wrappers import ResetOptions
 from gpbandits_env.errors import InvalidInput, UnknownName
@@ -28,6 +29,7 @@ CASES = [
     ("StaticGP", {"arms": UNEVEN}),
     ("StaticGP", {"arms": Arms(np.array([0.0, 0.3, 1.0])), "delay": Delays(least=1, most=2)}),
     ("StaticGP", {"box": Box(0.0, 1.0)}),
+    ("StaticGP", {"grid": [4], "clock": Clock(thinking=(0.1, 0.2))}),
     ("Drifting", {"grid": [5], "drift": BLEND}),
     ("Drifting", {"grid": [5], "drift": TemporalDrift(PeriodicTime(7.0))}),
     ("Drifting", {"function": "camelback", "motion": ORBIT, "box": Box([-3.0, -3.0], [3.0, 3.0])}),
