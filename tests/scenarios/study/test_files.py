@@ -150,6 +150,15 @@ def test_a_bound_that_does_not_cover_the_problem_leaves_no_results_file(tmp_path
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("bound", ['type = "theorem1"', 'type = "bedi3.2"\nepsilon = 0.1'])
+def test_no_bound_covers_a_drift_that_agents_are_not_told(tmp_path, bound):
+    text = SMALL.replace("MarkovGP", "Drifting").replace("epsilon = 0.1", "drift = {DRIFT}")
+    for drift in ('type = "change-points", rate = 0.1', 'type = "seasonal", period = 9.0'):
+        declared = text.replace("DRIFT", drift) + f"[[bounds]]\n{bound}\n"
+        with pytest.raises(InvalidInput, match=r"bounds\[0\]: no theorem covers a drift"):
+            load(written(tmp_path, declared))
+
+
 @pytest.mark.parametrize("entry_point", ["no_such_package:Env", needs_a_package])
 def test_an_environment_that_needs_a_missing_package_is_named(tmp_path, monkeypatch, entry_point):
     monkeypatch.setattr(gym.envs.registration, "registry", {**gym.registry})

@@ -102,7 +102,8 @@ def test_the_driver_computes_with_one_blas_thread(folder, monkeypatch):
     monkeypatch.setattr(rehearsal, "make_agent", counted)
     monkeypatch.setattr(rehearsal.BOUNDS.members["theorem1"], "curve", curve)
     with threadpool_limits(2):
-        study(replace(REPLAY, bounds=({"type": "theorem1"},)))
+        static = replace(REPLAY, env="gpbandits/Table-v0")
+        study(replace(static, bounds=({"type": "theorem1"},)))
         assert blas_threads() == 2
     assert found == {"rehearsal": 1, "curve": 1}
 
