@@ -103,9 +103,10 @@ def refusal(problem: Scenario, entry: AgentEntry) -> str | None:
     try:
         rehearse(replace(problem, agents=(entry,)).cells()[0])
     except InvalidInput as error:
+        said = re.sub(r"^agents.0.[.\w]*( \(.*?\))?: ", "", str(error))
         if error.__cause__ is not None:  # its code has a mistake
-            raise
-        return re.sub(r"^agents.0.[.\w]*( \(.*?\))?: ", "", str(error))
+            raise InvalidInput(f"{problem.id}: {said}") from error.__cause__
+        return said
     return None
 
 

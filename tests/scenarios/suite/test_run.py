@@ -177,7 +177,7 @@ def test_a_mistake_in_a_constructor_ends_the_run_with_its_place(module, tmp_path
     given = ("--agent", "suite_agents:Mistaken", "--problem", "batch-5")
     ended = invoke("run", "core-v1", *given)
     assert ended.exit_code == 2
-    assert "gpbandits: agents[0].settings: agent 'Mistaken': its constructor" in ended.output
+    assert "gpbandits: core-v1/batch-5: agent 'Mistaken': its constructor raised" in ended.output
 
 
 def test_problems_that_an_agent_refuses_are_left_out_with_its_reason(module, tmp_path):
