@@ -131,15 +131,16 @@ def user_module(module: str, where: str) -> ModuleType:
 def class_named(name: str, base: type[T], kind: str) -> type[T]:
     """The user's class that "module:Class" names; InvalidInput unless it derives from ``base``."""
     module, _, cls = name.partition(":")
-    inside = vars(user_module(module, f"{kind} {name!r}"))
+    loaded = user_module(module, f"{kind} {name!r}")
+    inside, file = vars(loaded), getattr(loaded, "__file__", None)
     found = inside.get(cls)
     if not isinstance(found, type) or not issubclass(found, base):
         own = [k for k, v in inside.items() if getattr(v, "__module__", "") == module]
         suits = [k for k in own if isinstance(inside[k], type) and issubclass(inside[k], base)]
         but = f", but {', '.join(suits)}" if suits else ""
         raise InvalidInput(
-            f"{kind} {name!r}: the module {module!r} has no class {cls!r} derived from "
-            f"{base.__name__}{but}; name it as 'module:Class'"
+            f"{kind} {name!r}: the module {module!r}{f' ({file})' if file else ''} has no class "
+            f"{cls!r} derived from {base.__name__}{but}; name it as 'module:Class'"
         )
     if missing := sorted(getattr(found, "__abstractmethods__", ())):
         raise InvalidInput(f"{kind} {name!r}: the class does not define {', '.join(missing)}")

@@ -80,6 +80,7 @@ def test_it_is_made_with_its_settings(world, module):
         ("own_of_a_test:Cautius", "has no class 'Cautius'"),
         ("own_of_a_test:unfinished", "derived from Agent"),
         ("own_of_a_test:Half", "the class does not define ask"),
+        ("json:Cautious", r"'json' \(.*json.__init__.py\) has no class 'Cautious'"),
         (":Cautious", "cannot be imported"),
         ("own_of_a_test:", "has no class"),
     ],
