@@ -35,6 +35,7 @@ from gpbandits_env.scenarios.results.statistics import (
 )
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY
+from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.card import SHARES, Card, card
 from gpbandits_env.scenarios.suite.rows import Field, Row
 from gpbandits_env.scenarios.suite.scores import by_agent, means_of
@@ -114,6 +115,8 @@ def _kept(id: str, metric: str) -> Iterator[tuple[str, Source]]:
     """The kept values of each cell of a scenario."""
     kept = evidence.load(id)
     if kept is None:
+        if id.partition("/")[0] not in suites.SUITES:
+            registry.get(id)  # an unknown name is refused with the nearest
         raise InvalidInput(
             f"no values of the trials of {id!r} are kept: run the scenario, or for a problem of a "
             "suite 'gpbandits suite run', whose card compares an agent with the archive"

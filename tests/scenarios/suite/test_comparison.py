@@ -353,8 +353,11 @@ def test_kept_trials_of_a_reference_stand_beside_own_ones(monkeypatch, files, tm
     monkeypatch.setattr(evidence, "load", lambda id: other if id == "test/20" else None)
     with pytest.raises(InvalidInput, match=r"has seed 0, and the reference results .* have 7"):
         gather([files[0], "reference:test/20"], "average_regret")
-    with pytest.raises(InvalidInput, match=r"are kept: run the scenario, or .* suite run"):
-        gather(["reference:test/30"], "average_regret")
+    for id in ("srinivas2010/traffic-i880", "core-v1/se"):
+        with pytest.raises(InvalidInput, match=r"are kept: run the scenario, or .* suite run"):
+            gather([f"reference:{id}"], "average_regret")
+    with pytest.raises(UnknownName, match=r"no scenario named .*did you mean 'srinivas2010/se-1d'"):
+        gather(["reference:srinivas2010/se1d"], "average_regret")
 
 
 def test_results_of_another_environment_do_not_join_a_reference(monkeypatch, files):
