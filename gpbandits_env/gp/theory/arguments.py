@@ -6,7 +6,7 @@ Every function of this package raises `InvalidInput` for a number out of range.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, finite_array, positive, whole
+from gpbandits_env.arrays import Array, finite_array, positive
 from gpbandits_env.errors import InvalidInput
 
 # Division by a smaller probability may overflow a float.
@@ -60,11 +60,3 @@ def curve(values: ArrayLike, name: str = "gain") -> Array:
 def counts(length: int) -> Array:
     """1, 2, ..., length."""
     return np.arange(1.0, length + 1.0)
-
-
-def matern_exponent(nu: float, dim: int) -> float:
-    """C = d(d+1) / (2 nu + d(d+1)), for nu > 1: gamma_T = O(T^c log T) for a Matern kernel."""
-    if not 1.0 < nu < np.inf:
-        raise InvalidInput(f"nu must be above 1, got {nu!r}")
-    d = whole(dim, "dim")
-    return d * (d + 1) / (2.0 * nu + d * (d + 1))

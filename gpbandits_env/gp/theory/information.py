@@ -19,7 +19,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.posterior import posterior_for
-from gpbandits_env.gp.theory.arguments import counts, curve, matern_exponent, rounds
+from gpbandits_env.gp.theory.arguments import counts, curve, rounds
 
 GREEDY = 1.0 - 1.0 / math.e
 """The greedy rule reaches at least this fraction of the optimum (srinivas2010, eq. 5)."""
@@ -179,6 +179,14 @@ def gain_order_linear(horizon: ArrayLike, dim: int) -> Array:
 def gain_order_se(horizon: ArrayLike, dim: int) -> Array:
     """The order of gamma_T for the squared exponential kernel: (log T)^(d+1)."""
     return np.asarray(np.log(rounds(horizon)) ** (whole(dim, "dim") + 1))
+
+
+def matern_exponent(nu: float, dim: int) -> float:
+    """C = d(d+1) / (2 nu + d(d+1)), for nu > 1: gamma_T = O(T^c log T) for a Matern kernel."""
+    if not 1.0 < nu < np.inf:
+        raise InvalidInput(f"nu must be above 1, got {nu!r}")
+    d = whole(dim, "dim")
+    return d * (d + 1) / (2.0 * nu + d * (d + 1))
 
 
 def gain_order_matern(horizon: ArrayLike, dim: int, nu: float) -> Array:

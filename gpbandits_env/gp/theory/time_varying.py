@@ -23,15 +23,8 @@ from gpbandits_env.arrays import Array, positive, share, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.theory.arguments import (
-    drift,
-    log_tail,
-    matern_exponent,
-    nonnegative,
-    probability,
-    rounds,
-)
-from gpbandits_env.gp.theory.information import greedy_design
+from gpbandits_env.gp.theory.arguments import drift, log_tail, nonnegative, probability, rounds
+from gpbandits_env.gp.theory.information import greedy_design, matern_exponent
 from gpbandits_env.gp.theory.regret_bounds import regret_constant
 
 
