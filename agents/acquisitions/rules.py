@@ -21,8 +21,8 @@ from gpbandits_env.agents.search.search import Search
 from gpbandits_env.arrays import Points, descending, flag, positive
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.gp.linalg import root
 from gpbandits_env.gp.posterior import Posterior
-from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.problem import Problem
 
 INCUMBENTS = ("posterior-mean", "observed", "max-mean", "sampled")

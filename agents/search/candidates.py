@@ -27,8 +27,8 @@ import numpy as np
 from gpbandits_env.agents.search.search import Search
 from gpbandits_env.arrays import TIE, Array, IntArray, descending, frozen, leading
 from gpbandits_env.domains import Box
+from gpbandits_env.gp.linalg import root
 from gpbandits_env.gp.posterior import BoxPosterior
-from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import sobol
 from gpbandits_env.gp.threads import OneThread
 

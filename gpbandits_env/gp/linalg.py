@@ -55,6 +55,14 @@ def symmetric_root(matrix: Array) -> Array:
     return vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
 
 
+def root(covariance: Array) -> Array:
+    """A square root R with R R^T = covariance, for draws; negative eigenvalues count as 0."""
+    try:
+        return cholesky(covariance, "posterior covariance")[0]
+    except NotPositiveDefinite:
+        return symmetric_root(covariance)
+
+
 def inverse(covariance: Array) -> Array:
     """The inverse of a positive definite matrix (n, n), a new symmetric array; O(n^3).
 

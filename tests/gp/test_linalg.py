@@ -4,7 +4,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpbandits_env.errors import NotPositiveDefinite
-from gpbandits_env.gp.linalg import cholesky, least_missing, pivoted_cholesky, symmetric_root
+from gpbandits_env.gp.linalg import cholesky, least_missing, pivoted_cholesky, root, symmetric_root
 
 
 def random_covariance(seed, n, rank, scale=1.0):
@@ -132,3 +132,12 @@ def test_no_factor_errs_less_than_the_least_that_is_missing(seed, n, data):
 def test_nothing_is_missing_from_a_matrix_of_that_rank():
     matrix = random_covariance(4, 30, 7)
     assert least_missing(matrix, 7) <= 0.0 < least_missing(matrix, 6)
+
+
+@pytest.mark.parametrize("noise", [0.0, -1e-4])
+def test_root_of_a_singular_covariance(noise):
+    square = np.random.default_rng(1).standard_normal((6, 2))
+    covariance = square @ square.T
+    covariance[5, 5] += noise  # Rounding, exaggerated: past what a small jitter mends.
+    half = root(covariance)
+    np.testing.assert_allclose(half @ half.T, covariance, atol=1e-4 if noise else 1e-10)

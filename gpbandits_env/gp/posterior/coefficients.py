@@ -7,8 +7,8 @@ O(r^2 + n r), or less if F has structure, for every t.
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.gp.linalg import root
 from gpbandits_env.gp.posterior.representation import Representation
-from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import Factor, MatrixFactor
 
 # Measured at ranks 19 to 266: keeping this many rows is cheaper than folding each one immediately.

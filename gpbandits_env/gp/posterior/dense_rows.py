@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.gp.linalg import root
 from gpbandits_env.gp.posterior.covariances import PriorCovariance
 from gpbandits_env.gp.posterior.representation import Representation
-from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import sampler_for
 
 STRIP = 256

@@ -24,9 +24,9 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.kernels.kernel import hyper
+from gpbandits_env.gp.linalg import root
 from gpbandits_env.gp.posterior.covariances import check_prior, one_per_arm, prior_covariance
 from gpbandits_env.gp.posterior.posterior import Posterior
-from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.threads import OneThread
 
 # The theory requires hundreds (`bkb_qbar`). Where points are drawn once per pull, an arm that is

@@ -14,8 +14,9 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.kernels import Kernel, Sum
 from gpbandits_env.gp.kernels.columns import Columns, ScaledColumns, SumColumns
+from gpbandits_env.gp.linalg import root
 from gpbandits_env.gp.model import terms
-from gpbandits_env.gp.posterior.whitening import BoxData, root
+from gpbandits_env.gp.posterior.whitening import BoxData
 from gpbandits_env.gp.samplers import BoxSampler, FourierFeatures, exact_features, joined_features
 from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel
 

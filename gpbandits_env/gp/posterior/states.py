@@ -16,9 +16,8 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.gp.linalg import inverse
+from gpbandits_env.gp.linalg import inverse, root
 from gpbandits_env.gp.posterior.representation import Representation
-from gpbandits_env.gp.posterior.whitening import root
 from gpbandits_env.gp.samplers import Factor, MatrixFactor
 from gpbandits_env.gp.temporal import StaticTime, TemporalKernel, decay
 from gpbandits_env.gp.threads import OneThread
