@@ -115,7 +115,3 @@ class Viewer:
         from gpbandits_env.envs.drawing import picture
 
         return picture(scene)
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        self.window.close()
