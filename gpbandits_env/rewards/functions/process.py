@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, Points, finite_array, frozen, whole
+from gpbandits_env.arrays import Array, IntArray, Points, finite_array, whole
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.rewards.functions.function import ArmFunction, Function
@@ -123,7 +123,27 @@ class ReplayPath(RoundPath):
         return int(self._order[(t - 1) % rows if self._process.repeat else min(t, rows) - 1])
 
 
-class TableProcess(StaticProcess):
+class _Rows(RewardProcess):
+    """The rows of a table, which are functions on the arms."""
+
+    def __init__(self, arms: Arms, table: Array) -> None:
+        values = finite_array(table, "table", ndim=2)
+        if not len(values) or values.shape[1] != arms.size:
+            raise InvalidInput(f"the table must have shape (rows, {arms.size}), got {values.shape}")
+        self.domain: Arms = arms
+        self.functions = [ArmFunction(row) for row in values.copy()]
+        self._bounds = float(values.min()), float(values.max())
+
+    @property
+    def table(self) -> Array:
+        """The (rows, n) values, a new array."""
+        return np.stack([function.values for function in self.functions])
+
+    def bounds(self) -> tuple[float, float]:
+        return self._bounds
+
+
+class TableProcess(_Rows, StaticProcess):
     """Each row of a table is a function on the arms; rows are drawn uniformly with replacement.
 
     Args:
@@ -133,18 +153,11 @@ class TableProcess(StaticProcess):
         InvalidInput: the table has no rows, not n columns, or numbers that are not finite.
     """
 
-    def __init__(self, arms: Arms, table: Array) -> None:
-        self.domain: Arms = arms
-        self.table = _rows(arms, table)
-
     def draw(self, rng: np.random.Generator) -> ArmFunction:
-        return ArmFunction(self.table[rng.integers(len(self.table))])
-
-    def bounds(self) -> tuple[float, float]:
-        return float(self.table.min()), float(self.table.max())
+        return self.functions[rng.integers(len(self.functions))]
 
 
-class ReplayProcess(RewardProcess):
+class ReplayProcess(_Rows):
     """The rows of a table in order, one per round; the episode ends with the last row.
 
     Args:
@@ -168,21 +181,14 @@ class ReplayProcess(RewardProcess):
         repeat: bool = False,
         shuffled: bool = False,
     ) -> None:
+        super().__init__(arms, table)
         self.contexts, self.repeat, self._shuffled = contexts, repeat, shuffled
-        self.domain: Arms = arms
-        values = _rows(arms, table)
-        if not starts or any(whole(row, "starts", 0) >= len(values) for row in starts):
-            raise InvalidInput(f"starts must be rows in 0..{len(values) - 1}, got {shown(starts)}")
+        rows = len(self.functions)
+        if not starts or any(whole(row, "starts", 0) >= rows for row in starts):
+            raise InvalidInput(f"starts must be rows in 0..{rows - 1}, got {shown(starts)}")
         self._starts = starts
-        self._bounds = float(values.min()), float(values.max())
-        self.functions = [ArmFunction(row) for row in values]
         if not repeat:
-            self.rounds = len(values) - max(starts)
-
-    @property
-    def table(self) -> Array:
-        """The (rows, n) values, a new array."""
-        return np.stack([function.values for function in self.functions])
+            self.rounds = rows - max(starts)
 
     def begin(self, rng: np.random.Generator) -> ReplayPath:
         if self._shuffled:
@@ -190,14 +196,3 @@ class ReplayProcess(RewardProcess):
         start, rows = self._starts[int(rng.integers(len(self._starts)))], len(self.functions)
         order = np.arange(start, start + rows)
         return ReplayPath(self, order % rows if self.repeat else order[: rows - start])
-
-    def bounds(self) -> tuple[float, float]:
-        return self._bounds
-
-
-def _rows(arms: Arms, table: Array) -> Array:
-    """A checked copy of the table."""
-    values = finite_array(table, "table", ndim=2)
-    if not len(values) or values.shape[1] != arms.size:
-        raise InvalidInput(f"the table must have shape (rows, {arms.size}), got {values.shape}")
-    return frozen(np.array(values))

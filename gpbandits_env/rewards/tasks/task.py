@@ -53,15 +53,12 @@ class Axes:
     """
 
     def __init__(self, axes: tuple[Axis, ...]) -> None:
-        count = [axis.count for axis in axes]
-        self.axes = axes
-        self.box = Box(
-            np.repeat([axis.low for axis in axes], count),
-            np.repeat([axis.high for axis in axes], count),
-        )
+        self.axes, each = axes, [axis for axis in axes for _ in range(axis.count)]
+        low, high = np.array([(axis.low, axis.high) for axis in each]).T
+        self.box = Box(low, high)
         self.cube = Box(-np.ones(self.box.dim), np.ones(self.box.dim))
-        self._log = np.repeat([axis.scale == "log" for axis in axes], count)
-        self._integer = np.repeat([axis.scale == "integer" for axis in axes], count)
+        self._log = np.array([axis.scale == "log" for axis in each])
+        self._integer = np.array([axis.scale == "integer" for axis in each])
         low, high = self.box.low.copy(), self.box.high.copy()
         low[self._log], high[self._log] = np.log(low[self._log]), np.log(high[self._log])
         self._centre, self._half = (low + high) / 2.0, (high - low) / 2.0
