@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from gpbandits_env.display import aligned
-from gpbandits_env.errors import one_of
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Claim, Paper, paper
 from gpbandits_env.scenarios.claims.judge import VERDICTS, Loader, Verdict, counts, judge, robust
 from gpbandits_env.scenarios.results import evidence
+from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -33,26 +34,41 @@ def claims(name: str, files: tuple[Path, ...]) -> None:
       gpbandits claims srinivas2010
       gpbandits claims srinivas2010/scaled-beta-better --results results/se-1d.sqlite
     """
+    own, read = _own(files), set[str]()
+
+    @cache
+    def load(id: str) -> Evidence | None:
+        read.add(id)
+        return own.get(id) or evidence.load(id)
+
+    lines = _judgement(name, load)
+    if unread := sorted(own.keys() - read):
+        raise InvalidInput(
+            f"no check of {name or 'any paper'} reads results of {unread[0]!r}: --results takes "
+            "those of the scenarios of the paper or the claim"
+        )
+    click.echo("\n".join(lines))
+
+
+def _judgement(name: str, load: Loader) -> list[str]:
+    """The lines on all papers, on one of them, or on one claim."""
     group, _, short = name.partition("/")
-    load = _loader(files)
     if not name:
         rows = [["paper", "claims", *VERDICTS, "robust"]]
         for of in map(paper, registry.GROUPS):
             found = counts([judged(claim, of, load) for claim in of.claims])
             rows.append([of.paper, *map(str, found)])
-        click.echo("\n".join(aligned(rows)))
-        return
+        return aligned(rows)
     of = paper(one_of(group, registry.GROUPS, "paper", "'gpbandits claims' lists them"))
     if not short:
         rows = [["claim", "verdict", "readings"]]
         for claim in of.claims:
             main, others = judged(claim, of, load)
             rows.append([claim.id, main.verdict, robust(main, others)])
-        click.echo("\n".join(aligned(rows)))
-        return
+        return aligned(rows)
     known = {claim.id: claim for claim in of.claims}
     claim = known[one_of(name, known, "claim", f"'gpbandits claims {group}' lists them")]
-    click.echo("\n".join(_lines(claim, *judged(claim, of, load))))
+    return _lines(claim, *judged(claim, of, load))
 
 
 def judged(claim: Claim, of: Paper, load: Loader) -> tuple[Verdict, dict[str, Verdict]]:
@@ -63,7 +79,8 @@ def judged(claim: Claim, of: Paper, load: Loader) -> tuple[Verdict, dict[str, Ve
     return main, others
 
 
-def _loader(files: tuple[Path, ...]) -> Loader:
+def _own(files: tuple[Path, ...]) -> dict[str, Evidence]:
+    """The values in results files, by the ids of their scenarios."""
     own = {}
     for file in files:
         with Store.open(file) as store:
@@ -73,7 +90,7 @@ def _loader(files: tuple[Path, ...]) -> Loader:
             units = kept.units if kept and kept.study["seed"] == seed else {}
             units = {cell: of[:trials] for cell, of in units.items() if len(of) >= trials}
             own[id] = replace(evidence.gather(store), units=units)
-    return cache(lambda id: own.get(id) or evidence.load(id))
+    return own
 
 
 def _lines(claim: Claim, main: Verdict, others: dict[str, Verdict]) -> list[str]:

@@ -8,7 +8,7 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Check, Claim, paper
 from gpbandits_env.scenarios.claims.judge import VERDICTS, judge
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.cli.claims import _loader
+from gpbandits_env.scenarios.cli.claims import _own
 from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.study.run import run_study
@@ -59,6 +59,10 @@ def test_own_results_take_the_place_of_the_kept_ones(tmp_path):
     own = [line for line in lines if "(srinivas2010/se-1d)" in line]
     assert {"2 units" in line for line in own} == {True}
     assert len(own) < sum(line.startswith("  ") for line in lines)
+    for other in ("bogunovic2016", "srinivas2010/temperature-leaders-clear"):
+        run = CliRunner().invoke(main, ["claims", other, "--results", str(tmp_path / "own.sqlite")])
+        assert run.exit_code == 2
+        assert f"no check of {other} reads results of 'srinivas2010/se-1d'" in run.output
 
 
 def test_trials_of_own_results_fall_into_the_units_of_the_kept_ones(tmp_path, monkeypatch):
@@ -66,9 +70,9 @@ def test_trials_of_own_results_fall_into_the_units_of_the_kept_ones(tmp_path, mo
     run_study(chosen, tmp_path / "own.sqlite", jobs=1, progress=False)
     kept = Evidence(np.array([8]), [{}], {}, {0: np.array([4, 7, 4, 9])}, study={"seed": 0})
     monkeypatch.setattr(evidence, "load", lambda id: kept)
-    assert _loader((tmp_path / "own.sqlite",))(chosen.id).units[0].tolist() == [4, 7, 4]
+    assert _own((tmp_path / "own.sqlite",))[chosen.id].units[0].tolist() == [4, 7, 4]
     kept.study["seed"] = 3
-    assert _loader((tmp_path / "own.sqlite",))(chosen.id).units == {}
+    assert _own((tmp_path / "own.sqlite",))[chosen.id].units == {}
 
 
 @pytest.mark.parametrize(("name", "near"), [("srinivas201", "srinivas2010"), (f"{ID}s", ID)])
