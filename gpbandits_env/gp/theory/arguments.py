@@ -52,11 +52,7 @@ def log_tail(ratio: ArrayLike, a: float) -> Array:
     return np.asarray(np.log(ratio))
 
 
-def curve(values: ArrayLike, name: str = "gain") -> Array:
-    """A curve (T,): a number of at least 0 for each of 1, 2, ..., T."""
-    return nonnegative(values, name, ndim=1)
-
-
-def counts(length: int) -> Array:
-    """1, 2, ..., length."""
-    return np.arange(1.0, length + 1.0)
+def curve(values: ArrayLike, name: str = "gain") -> tuple[Array, Array]:
+    """The times 1, 2, ..., T of a curve (T,), and its numbers, which are at least 0."""
+    checked = nonnegative(values, name, ndim=1)
+    return np.arange(1.0, len(checked) + 1.0), checked

@@ -19,7 +19,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.posterior import posterior_for
-from gpbandits_env.gp.theory.arguments import counts, curve, rounds
+from gpbandits_env.gp.theory.arguments import nonnegative, rounds
 
 GREEDY = 1.0 - 1.0 / math.e
 """The greedy rule reaches at least this fraction of the optimum (srinivas2010, eq. 5)."""
@@ -54,7 +54,7 @@ def running_information_gain(variances: ArrayLike, noise_var: float) -> Array:
 
     Source: srinivas2010, Lemma 5.3.
     """
-    values = curve(variances, "variances")
+    values = nonnegative(variances, "variances", ndim=1)
     return np.cumsum(0.5 * np.log1p(values / positive(noise_var, "noise_var")))
 
 
@@ -139,7 +139,7 @@ def theorem4_bound(
     Source: srinivas2010, Theorem 4; constants from Lemma 7.8.
     """
     values, s2 = spectrum(eigenvalues), positive(noise_var, "noise_var")
-    times = counts(whole(horizon, "horizon"))
+    times = np.arange(1.0, whole(horizon, "horizon") + 1.0)
     if split is not None:
         if whole(split, "split") > len(values):
             raise InvalidInput(f"split must be at most {len(values)} (the arms), got {split}")

@@ -21,14 +21,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.theory.arguments import (
-    counts,
-    curve,
-    log_tail,
-    nonnegative,
-    probability,
-    rounds,
-)
+from gpbandits_env.gp.theory.arguments import curve, log_tail, nonnegative, probability, rounds
 
 
 def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:
@@ -102,11 +95,11 @@ def regret_bound(
         InvalidInput: the curves differ in length, or a number is out of range.
     Source: srinivas2010, Lemma 5.4.
     """
-    gains = curve(gain)
+    times, gains = curve(gain)
     widths = nonnegative(beta, "beta")
     if widths.ndim and widths.shape != gains.shape:
         raise InvalidInput(f"beta must be a number or {gains.shape}, got {widths.shape}")
-    return np.sqrt(regret_constant(noise_var, variance) * counts(len(gains)) * widths * gains)
+    return np.sqrt(regret_constant(noise_var, variance) * times * widths * gains)
 
 
 def regret_bound_theorem1(
@@ -116,8 +109,8 @@ def regret_bound_theorem1(
 
     Source: srinivas2010, Theorem 1.
     """
-    gains = curve(gain)
-    return regret_bound(gains, beta_finite(counts(len(gains)), arms, delta), noise_var, variance)
+    times, gains = curve(gain)
+    return regret_bound(gains, beta_finite(times, arms, delta), noise_var, variance)
 
 
 def regret_bound_theorem2(
@@ -135,8 +128,8 @@ def regret_bound_theorem2(
 
     Source: srinivas2010, Theorem 2.
     """
-    gains = curve(gain)
-    beta = beta_continuous(counts(len(gains)), dim, delta, a, b, r)
+    times, gains = curve(gain)
+    beta = beta_continuous(times, dim, delta, a, b, r)
     return regret_bound(gains, beta, noise_var, variance) + 2.0
 
 
@@ -147,8 +140,8 @@ def regret_bound_theorem3(
 
     Source: srinivas2010, Theorem 3.
     """
-    gains = curve(gain)
-    beta = beta_rkhs(counts(len(gains)), gains, delta, norm_bound)
+    times, gains = curve(gain)
+    beta = beta_rkhs(times, gains, delta, norm_bound)
     return regret_bound(gains, beta, noise_var, variance)
 
 
@@ -162,9 +155,9 @@ def rho_bound(gain: ArrayLike, batch_size: int) -> Array:
         The curve (T,) for T_init = 1, 2, ...; infinite where it overflows.
     Source: ren2024, Appendix B; Desautels, Krause & Burdick (2014), Theorem 5.
     """
-    gains = curve(gain)
+    times, gains = curve(gain)
     with np.errstate(over="ignore"):
-        return np.asarray(np.exp(whole(batch_size, "batch_size") * gains / counts(len(gains))))
+        return np.asarray(np.exp(whole(batch_size, "batch_size") * gains / times))
 
 
 def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float = 1.0) -> Array:
@@ -241,16 +234,16 @@ def simple_regret_order(regret: ArrayLike, batch_size: int) -> Array:
 
     Source: ren2024, Theorem 1 (a minimum is at most the mean).
     """
-    total = curve(regret, "regret")
-    return total / (whole(batch_size, "batch_size") * counts(len(total)))
+    times, total = curve(regret, "regret")
+    return total / (whole(batch_size, "batch_size") * times)
 
 
 def _in_rounds(gain: ArrayLike, batch_size: int, rho: float = 1.0) -> tuple[Array, Array]:
     """T m, and gamma at T m, for T = 1, 2, ...; ``rho`` is checked."""
     if positive(rho, "rho") < 1.0:
         raise InvalidInput(f"rho must be at least 1, got {rho!r}")
-    gains, m = curve(gain), whole(batch_size, "batch_size")
+    (times, gains), m = curve(gain), whole(batch_size, "batch_size")
     batches = len(gains) // m
     if not batches:
         raise InvalidInput(f"gain needs an entry for each of {m} observations, got {len(gains)}")
-    return m * counts(batches), gains[m - 1 :: m]
+    return m * times[:batches], gains[m - 1 :: m]

@@ -12,14 +12,7 @@ from scipy.special import gammaln
 
 from gpbandits_env.arrays import MOST, Array, IntArray, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.theory.arguments import (
-    counts,
-    curve,
-    log_tail,
-    nonnegative,
-    probability,
-    rounds,
-)
+from gpbandits_env.gp.theory.arguments import curve, log_tail, nonnegative, probability, rounds
 from gpbandits_env.gp.theory.regret_bounds import beta_continuous, regret_bound
 
 SIDE = 2.0
@@ -175,8 +168,7 @@ def regret_bound_subspaces(
     Source: tranthe2020, supplement, Proposition 4, with Theorem 2 for d_e.
     """
     (whole_dim, d), (a, b) = _dims(dim, subspace_dim), tail
-    gains, growth = curve(gain), positive(alpha, "alpha", zero=True)
-    times = counts(len(gains))
+    (times, gains), growth = curve(gain), positive(alpha, "alpha", zero=True)
     bound = regret_bound(gains, beta_subspaces(times, dim, d, delta, a, b), noise_var)
     if as_printed:
         bound = bound * np.sqrt(np.log1p(1.0 / noise_var) / np.log1p(noise_var))
