@@ -308,12 +308,8 @@ def log_marginal_likelihood(model: Model, data: Observations) -> tuple[float, di
     # The smallest epsilon is none, in floating point, and its derivative is that at 0.
     temporal = model.temporal or MarkovTime(max(epsilon, SMALLEST))
     in_time, in_space = temporal.parameters(), model.kernel.parameters()
-    covariances = TimedCovariances(
-        KernelCovariances(model.kernel, data.points, (*in_space,)),
-        temporal,
-        data.times,
-        (*in_time,),
-    )
+    of_points = KernelCovariances(model.kernel, data.points, (*in_space,))
+    covariances = TimedCovariances(of_points, temporal, data.times, (*in_time,))
     rewards = data.rewards - one_mean(model)
     likelihood = PointLikelihood(covariances, rewards, 0.0, data.noise_var)
     at = likelihood(np.array([*in_time.values(), *in_space.values()]), noise_var)

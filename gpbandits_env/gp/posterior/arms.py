@@ -223,13 +223,8 @@ class ArmPosterior(Posterior):
         """See `Posterior`; temporal states are conditioned on few data of all times at once."""
         parts, moving = list(log), self._moving
         count = sum(len(rewards) for _, rewards, _ in parts)
-        at_once = (
-            moving is not None
-            and moving.temporal.stationary
-            and not moving.noise_grows
-            and 1 < count <= moving.width
-        )
-        if self.size or epsilon or not at_once or not self._learn_all(parts):
+        few = moving is not None and moving.at_once and 1 < count <= moving.width
+        if self.size or epsilon or not few or not self._learn_all(parts):
             super().replay(parts, epsilon)
 
     def _learn_all(self, parts: Sequence[tuple[IntArray, Array, float]]) -> bool:

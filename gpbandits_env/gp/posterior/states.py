@@ -55,7 +55,6 @@ class TemporalStates(Representation):
     """
 
     name = "states"
-    noise_grows = False  # with the age of an observation
     DECAYED = 0.0
 
     def __init__(self, factors: Sequence[Factor], temporal: TemporalKernel) -> None:
@@ -74,6 +73,7 @@ class TemporalStates(Representation):
                 sum(factor.error for factor in factors),
             )
         self.factor, self.temporal, self.due = joined, temporal, FOLD_EVERY
+        self.at_once = temporal.stationary  # whether `learn_all` is possible
         self._states, self._state_covariance = np.zeros(self.width), np.empty((self.width,) * 2)
         # The rows as coefficients of the present function, (rank,) each.
         self._present: list[Array] = []
@@ -312,11 +312,11 @@ class DiscountedCoefficients(TemporalStates):
     """
 
     name = "discounted"
-    noise_grows = True
 
     def __init__(self, factor: Factor, discount: float) -> None:
         self._discount = discount
         super().__init__([factor], StaticTime())
+        self.at_once = False  # the noise on an observation grows with its age
 
     def evolve(self, epsilon: float, dt: float) -> tuple[Array, Array]:
         with OneThread():
