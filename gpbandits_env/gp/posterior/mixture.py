@@ -91,12 +91,8 @@ class MixturePosterior(Posterior):
 
     @property
     def var(self) -> Array:  # type: ignore[override]
-        means = [part.posterior.mean for part in self.parts]
-        mean = self._averaged(means)
-        spread = [
-            part.posterior.var + (m - mean) ** 2 for part, m in zip(self.parts, means, strict=True)
-        ]
-        return self._averaged(spread)
+        inside, mean = [part.posterior for part in self.parts], self.mean
+        return self._averaged([p.var + (p.mean - mean) ** 2 for p in inside])
 
     @property
     def size(self) -> int:  # type: ignore[override]
