@@ -149,35 +149,31 @@ class TimedCovariances(Covariances):
     def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
         own, rest = theta[: len(self._names)], theta[len(self._names) :]
         temporal = self.temporal(own)
-        in_space = [covariances(rest[part]) for covariances, part in self._terms]
-        in_time = [self._shared(part) for part in temporal.parts]
+        each = zip(self._terms, temporal.parts, strict=True)
+        terms = [(*inner(rest[part]), *self._shared(in_time)) for (inner, part), in_time in each]
 
         def pull(outer: Array, diagonal: Array, trace: float) -> Array:
             slopes = np.zeros(len(own))
             for at, (name, value) in enumerate(zip(self._names, own.tolist(), strict=True)):
                 if isinstance(temporal, MarkovTime):
-                    shared = in_time[0][0] * self._lags[self._which]
+                    k, _, _, shared, _ = terms[0]
                     factor = -0.5 * STEP * value / max(1.0 - value, np.finfo(float).tiny)
-                    slopes[at] = factor * float((outer * in_space[0][0]) @ shared)
+                    slopes[at] = factor * float((outer * k) @ (shared * self._lags[self._which]))
                     continue
                 moved = temporal.with_parameters({name: value * np.exp(STEP)})
-                for i, (k, variance, _) in enumerate(in_space):
+                for i, (k, variance, _, shared, spread) in enumerate(terms):
                     if moved.parts[i] != temporal.parts[i]:
-                        (shared, spread), (others, wider) = in_time[i], self._shared(moved.parts[i])
+                        others, wider = self._shared(moved.parts[i])
                         slopes[at] += (outer * k) @ (others - shared)
                         slopes[at] += 0.5 * float(np.sum(diagonal * variance * (wider - spread)))
             found = [slopes / STEP]
-            for (_, _, inner_pull), (shared, spread) in zip(in_space, in_time, strict=True):
+            for _, _, inner_pull, shared, spread in terms:
                 own_diagonal = diagonal * spread
                 found.append(inner_pull(outer * shared, own_diagonal, float(own_diagonal.sum())))
             return np.concatenate(found)
 
-        products = [
-            (k * shared, variance * spread)
-            for (k, variance, _), (shared, spread) in zip(in_space, in_time, strict=True)
-        ]
-        pairs, variances = zip(*products, strict=True)
-        return reduce(np.add, pairs), reduce(np.add, variances), pull
+        pairs = reduce(np.add, [k * shared for k, _, _, shared, _ in terms])
+        return pairs, reduce(np.add, [v * spread for _, v, _, _, spread in terms]), pull
 
 
 class RadialCovariances(Covariances):
