@@ -13,12 +13,10 @@ from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.model import terms
 from gpbandits_env.gp.posterior.arms import ArmPosterior
 from gpbandits_env.gp.posterior.box import BoxPosterior
-from gpbandits_env.gp.posterior.coefficients import Coefficients
 from gpbandits_env.gp.posterior.covariances import MATRIX_BYTES, check_prior, prior_covariance
-from gpbandits_env.gp.posterior.dense_rows import DenseRows
 from gpbandits_env.gp.posterior.nystrom import NystromPosterior
 from gpbandits_env.gp.posterior.posterior import Posterior
-from gpbandits_env.gp.posterior.representation import Representation
+from gpbandits_env.gp.posterior.representation import Coefficients, DenseRows, Representation
 from gpbandits_env.gp.posterior.states import DiscountedCoefficients, TemporalStates
 from gpbandits_env.gp.samplers import Factor, KroneckerFactor, factor_for
 from gpbandits_env.gp.temporal import StaticTime, TemporalKernel

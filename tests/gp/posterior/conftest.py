@@ -10,9 +10,8 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import Empirical, Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.posterior import BoxPosterior, posterior_for
 from gpbandits_env.gp.posterior.arms import ArmPosterior
-from gpbandits_env.gp.posterior.coefficients import Coefficients
 from gpbandits_env.gp.posterior.covariances import prior_covariance
-from gpbandits_env.gp.posterior.dense_rows import DenseRows
+from gpbandits_env.gp.posterior.representation import Coefficients, DenseRows
 from gpbandits_env.gp.samplers import factor_for
 from gpbandits_env.gp.temporal import (
     MarkovTime,

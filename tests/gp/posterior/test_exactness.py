@@ -11,7 +11,7 @@ from gpbandits_env.gp.kernels import Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.posterior import BoxPosterior, covariances, posterior_for
 from gpbandits_env.gp.posterior.arms import ArmPosterior
 from gpbandits_env.gp.posterior.box import LEAST_NOISE
-from gpbandits_env.gp.posterior.dense_rows import DenseRows
+from gpbandits_env.gp.posterior.representation import DenseRows
 
 TOLERANCE = {"rtol": 0.0, "atol": 1e-8}
 

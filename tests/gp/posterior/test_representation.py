@@ -2,9 +2,8 @@ import numpy as np
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp.kernels import SquaredExponential
-from gpbandits_env.gp.posterior.coefficients import Coefficients
 from gpbandits_env.gp.posterior.covariances import PriorCovariance
-from gpbandits_env.gp.posterior.dense_rows import DenseRows
+from gpbandits_env.gp.posterior.representation import Coefficients, DenseRows
 from gpbandits_env.gp.samplers import MatrixFactor
 
 
