@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, IntArray, Points, as_array, finite_array, numbers, whole
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import child
 
 KEYS = ("actions", "rewards", "round")
@@ -156,9 +156,15 @@ def _rounds(rounds: IntArray, count: int, episode_start: ArrayLike | None) -> li
         counts = numbers(rounds, "round").reshape(count, 1)[:, 0]
         if episode_start is not None:
             counts = np.where(np.reshape(episode_start, count), 0, counts)
-        return [whole(int(t), "round", 0) for t in counts.tolist()]
+        found = [whole(int(t), "round", 0) for t in counts.tolist()]
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"round and episode_start must have one value for each of the {count} instances, got "
             f"shape {rounds.shape}"
         ) from None
+    if found != counts.tolist():
+        raise InvalidInput(
+            f"round must be a whole number, got {shown(counts.tolist())}: remove wrappers that "
+            "alter it, such as ScaledRound"
+        )
+    return found

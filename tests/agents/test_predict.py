@@ -7,6 +7,7 @@ from gymnasium.vector import AutoresetMode
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
+from gpbandits_env.envs.wrappers import ScaledRound
 from gpbandits_env.errors import InvalidInput
 
 KWARGS = {"grid": [20], "noise_var": 0.05, "batch_size": 2}
@@ -185,6 +186,16 @@ def test_an_agent_observes_one_instance():
     each = {key: np.stack([value, value]) for key, value in observation(1).items()}
     with pytest.raises(InvalidInput, match="one instance"):
         agent.observe(each)
+    assert agent.posterior.size == agent.round == 0
+
+
+def test_a_scaled_round_is_refused_and_not_taken_for_the_first():
+    env = ScaledRound(gym.make(ID, **KWARGS, max_episode_steps=8))
+    agent = agents.make("gp-ucb", env, seed=0)
+    seen, _ = env.reset(seed=0)
+    seen, *_ = env.step(agent.predict(seen)[0])
+    with pytest.raises(InvalidInput, match=r"whole number, got \[0.125\]: remove wrappers"):
+        agent.predict(seen)
     assert agent.posterior.size == agent.round == 0
 
 

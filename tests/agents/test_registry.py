@@ -3,7 +3,9 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.wrappers import RescaleAction
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from gymnasium.wrappers.vector import RescaleAction as VectorRescaleAction
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
@@ -57,6 +59,18 @@ def test_instances_on_different_arms_have_no_agent_in_common():
 def test_takes_nothing_else(wrong):
     with pytest.raises(InvalidInput, match="environment or a Problem"):
         agents.make("random", wrong)
+
+
+def test_a_wrapper_of_actions_is_refused():
+    """The agent would search the box, and the wrapper would map its actions to others."""
+    box = {"box": [[0.0], [1.0]], "max_episode_steps": 9}
+    altered = RescaleAction(gym.make("gpbandits/StaticGP-v0", **box), -1.0, 1.0)
+    many = VectorRescaleAction(gym.make_vec("gpbandits/StaticGP-v0", 2, **box), -1.0, 1.0)
+    for env in (altered, many):
+        with pytest.raises(InvalidInput, match=r"without the wrapper that alters them"):
+            agents.make("ei", env)
+    same = RescaleAction(gym.make("gpbandits/StaticGP-v0", **box), 0.0, 1.0)
+    assert agents.make("ei", same).problem.domain == Box([0.0], [1.0])
 
 
 def test_takes_no_other_environment():
