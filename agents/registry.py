@@ -168,9 +168,8 @@ def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
 def _problem(source: object, overrides: Plain) -> Problem:
     problem, spec = source, getattr(source, "spec", None)
     inner = getattr(source, "unwrapped", None)
-    if inner is not None and getattr(source, "action_space", 0) != getattr(
-        inner, "action_space", 0
-    ):
+    outer_space, space = (getattr(each, "action_space", None) for each in (source, inner))
+    if inner is not None and outer_space != space:
         raise InvalidInput(
             "an agent chooses the environment's own actions: make it for the environment without "
             "the wrapper that alters them, such as RescaleAction, and step that"
