@@ -2,8 +2,11 @@
 
 import re
 import shutil
+from inspect import signature
 
 import pytest
+
+from gpbandits_env import minimize
 
 GUIDES = ("index", "getting-started", "drift", "adding-an-agent")
 PAGES = (
@@ -40,6 +43,15 @@ def test_its_scripts_run_and_its_files_declare_scenarios(reader, root, page):
         assert "pace.toml 2 agents" in said
     if page == "studies":
         assert said.count("{'noise_var'") == 3
+
+
+def test_the_table_of_minimize_has_all_of_its_arguments(root):
+    """Those that are not in the table are settings of the agent, as the page says."""
+    text = (root / "docs" / "optimize.md").read_text().partition("## One call")[2]
+    rows = re.findall(r"^\| (`[^|]*) \|", text.partition("\n## ")[0], re.M)
+    told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    known = {p.name for p in signature(minimize).parameters.values() if p.kind is p.KEYWORD_ONLY}
+    assert told == known | {"bounds"}
 
 
 def test_no_page_with_a_script_is_left_out(root):
