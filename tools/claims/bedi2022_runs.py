@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
-from gpbandits_env.agents.acquisitions.functions import log_h
+from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition, LogEI, Mean, leader
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
@@ -138,31 +137,23 @@ def play(
     """Algorithm 1 with sqrt(beta_t) and noise of each round: the arm, and whether it was kept."""
     for root, error in zip(roots, noise, strict=False):
         mean, var = posterior.mean, posterior.var
-        sd = np.sqrt(np.maximum(var, 1e-12))
-        if rule == "ucb":
-            arm = int((mean + root * sd).argmax())
-        else:
-            arm = improved(mean, sd, best if rule == "ei" else float(mean.max()))
         if look is not None:
             look(mean, var, best, root)
+        acquisition = acquisition_of(rule, root, best, mean)
+        arm = leader(acquisition, acquisition.score(mean, var), mean, var)[0].item()
         kept = bool(var[arm] > threshold)
         if kept:
             best = max(best, observe(posterior, np.array([arm]), values[[arm]] + error))
         yield arm, kept
 
 
-def improved(mean: Array, sd: Array, level: float) -> int:
-    """The arm of the largest expected improvement over a level, in logarithms where it underflows.
-
-    Without a reward the level is minus infinity, and the arm that of the largest mean.
-    """
-    if not math.isfinite(level):
-        return int(mean.argmax())
-    z = (mean - level) / sd
-    score = sd * (np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) + z * ndtr(z))
-    if score.max() < 1e-250:
-        score = np.log(sd) + log_h(z)
-    return int(score.argmax())
+def acquisition_of(rule: str, root: float, best: float, mean: Array) -> Acquisition:
+    """The acquisition of a round; without a reward, the improvement is that of the mean."""
+    if rule == "ucb":
+        return UCB(root**2)
+    if best == -math.inf:
+        return Mean()
+    return LogEI(best if rule == "ei" else float(mean.max()))
 
 
 def line(length: float = 20.0) -> Arms:

@@ -14,7 +14,7 @@ from gpbandits_env.agents.acquisitions import RegretToSigma
 from gpbandits_env.agents.acquisitions.rules import Round
 from gpbandits_env.agents.batch.rule import rolled_back
 from gpbandits_env.agents.batch.sampled import RegretToSigmaRatio
-from gpbandits_env.arrays import Array, IntArray, Plain, Points
+from gpbandits_env.arrays import Array, IntArray, Plain, Points, leading
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import Kernel, SquaredExponential, kernel_from_dict
@@ -230,7 +230,7 @@ def _grown(cov: Array, at: IntArray, noise_var: float, most: int) -> Array:
     fallen, made = start.copy(), np.empty((most, len(at), cov.shape[1]))
     found = np.empty(most)
     for i in range(most):
-        chosen = np.argmax(row**2 / (var + noise_var), axis=1)
+        chosen = leading(row**2 / (var + noise_var))
         scale = np.sqrt(var[here, chosen] + noise_var)
         earlier = made[:i, here, chosen]
         change = (cov[chosen] - np.einsum("kx,kxn->xn", earlier, made[:i])) / scale[:, None]

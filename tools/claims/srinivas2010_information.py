@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, leading
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import Empirical, Kernel, Linear, Matern52, SquaredExponential
@@ -201,7 +201,7 @@ def _least_ratio(covariance: Array, noise_var: float, largest: int = 5) -> float
         for size in range(1, largest + 1):
             free = [x for x in arms if repeats or x not in picked]
             gains = _gains(covariance, [[*picked, x] for x in free], noise_var)
-            picked.append(free[int(gains.argmax())])
+            picked.append(free[int(leading(gains))])
             pick = itertools.combinations_with_replacement if repeats else itertools.combinations
             best = _gains(covariance, list(pick(arms, size)), noise_var).max()
             ratios.append(gains.max() / best)

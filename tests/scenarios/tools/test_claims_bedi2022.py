@@ -7,7 +7,7 @@ from gpbandits_env.agents.acquisitions.functions import log_h
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from tools.claims import bedi2022, bedi2022_bounds, bedi2022_clock, bedi2022_orders
-from tools.claims.bedi2022_runs import DELTA, NOISE_VAR, Runs, improved, line
+from tools.claims.bedi2022_runs import DELTA, NOISE_VAR, Runs, line
 
 ARMS = Arms.grid(40, -4.0, 4.0)
 VALUES = np.sin(ARMS.coordinates[:, 0])
@@ -52,11 +52,12 @@ def test_a_run_follows_algorithm_1(rule):
     assert len(points) < horizon
 
 
-def test_the_improvement_is_that_of_its_logarithm_also_where_it_underflows():
-    rng = np.random.default_rng(0)
-    mean, sd = rng.normal(size=30), rng.uniform(0.01, 0.2, 30)
-    for level in (0.0, 3.0, 60.0):
-        assert improved(mean, sd, level) == int((np.log(sd) + log_h((mean - level) / sd)).argmax())
+@pytest.mark.parametrize("rule", ["ucb", "ei", "mpi"])
+def test_ties_go_to_the_lowest_arm(rule):
+    """Without data all arms of a stationary prior are tied."""
+    runs = Runs(line())
+    values = np.arange(runs.arms.size, dtype=float)
+    assert runs.run(rule, values, 0.05, 1, seed=0).regret == values[-1]
 
 
 def test_a_domain_has_the_spacing_of_the_example():
