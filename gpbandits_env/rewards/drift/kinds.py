@@ -198,7 +198,7 @@ class Rotation(_Fixed):
 
 @DRIFTS.register("temporal")
 @dataclass(frozen=True)
-class TemporalDrift(Drift):
+class TemporalDrift(_InTime):
     r"""A path with any covariance in time: Cov(f_t(x), f_s(z)) = k(x, z) T(t - 1, s - 1).
 
     The memory is the state of the temporal kernel, one vector for each of its n states. A round
@@ -225,23 +225,18 @@ class TemporalDrift(Drift):
         root = symmetric_root(self.kernel.covariance(0.0))
         return _mixed(root, fresh) or tuple(0.0 * fresh() for _ in root)  # the state may start at 0
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: Generator) -> Memory:
-        step = self._first_step if self.kernel.stationary else self._step(t - 1.0)
-        return self._carried(memory, fresh, *step)
-
     def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
-        return self._carried(memory, fresh, *self._step(t - 1.0, dt))
-
-    def _carried(self, memory: Memory, fresh: Fresh, carry: Array, root: Array) -> Memory:
+        alike = self.kernel.stationary and dt == 1.0
+        carry, root = self._first_step if alike else self._step(t - 1.0, dt)
         carried = carry @ np.stack(memory)
         shocks = _mixed(root, fresh)
         return tuple(carried + np.stack(shocks)) if len(shocks) else tuple(carried)
 
     @cached_property
     def _first_step(self) -> tuple[Array, Array]:
-        return self._step(0.0)
+        return self._step(0.0, 1.0)
 
-    def _step(self, time: float, dt: float = 1.0) -> tuple[Array, Array]:
+    def _step(self, time: float, dt: float) -> tuple[Array, Array]:
         """The transition from a time, and a root of the covariance of its noise."""
         return self.kernel.transition(dt), symmetric_root(self.kernel.noise(time, dt))
 
