@@ -22,6 +22,8 @@ Plotted: TypeAlias = OptimizationResult | Campaign
 
 # The number of values along a dimension in a slice, and in each direction of a pair.
 ALONG, ACROSS = 101, 41
+# The letters of options for which there is room below a panel, unless they are turned.
+MOST_LETTERS = 15
 # The largest number of dimensions in a plot of pairs, unless they are named.
 MOST_PAIRED = 5
 
@@ -164,8 +166,10 @@ def _positions(dimension: Dimension, values: Sequence[object]) -> Array:
 
 def _label(axes: Axes, dimension: Dimension, which: str) -> None:
     if not dimension.ordered:
-        ticks = range(len(dimension.values()))
-        getattr(axes, f"set_{which}ticks")(ticks, [str(o) for o in dimension.values()])
+        names = [str(option) for option in dimension.values()]
+        turned = which == "x" and sum(map(len, names)) > MOST_LETTERS
+        looks: dict[str, Any] = {"rotation": 30.0, "ha": "right"} if turned else {}
+        getattr(axes, f"set_{which}ticks")(range(len(names)), names, **looks)
     elif getattr(dimension, "log", False):
         getattr(axes, f"set_{which}scale")("log")
     elif dimension.size is not None:

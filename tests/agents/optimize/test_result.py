@@ -147,6 +147,16 @@ def test_slices_show_the_belief_through_a_point(found):
     assert len(plots.slices(found.campaign).axes) == 3
 
 
+def test_long_names_of_options_do_not_cover_each_other():
+    campaign = Campaign(
+        {"short": Choice(("a", "b")), "long": Choice(("adam", "momentum", "nesterov"))}
+    )
+    campaign.observe_all([["a", "nesterov"], ["b", "adam"], ["b", "momentum"]], [0.1, 0.4, 0.2])
+    for figure, angles in ((plots.slices(campaign), [0.0, 30.0]), (plots.pairs(campaign), [0.0])):
+        labels = [axes.get_xticklabels()[0] for axes in figure.axes]
+        assert [label.get_rotation() for label in labels] == angles
+
+
 def test_pairs_show_each_pair(found):
     figure = plots.pairs(found)
     drawn = [axes for axes in figure.axes if axes.axison]
