@@ -8,7 +8,7 @@ import hashlib
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,14 +67,11 @@ def load_digits(selection: str = "small") -> Digits:
         rows = packaged_table("mnist_5k.csv.gz", MNIST.subfolder)
         if rows.shape[1] != PIXELS + 1 or not np.isin(rows[:, -1], range(CLASSES)).all():
             raise InvalidInput("mnist_5k.csv.gz must have rows of 784 pixels and a label of 0 to 9")
-        return _frozen(rows[:, :-1].astype(np.uint8), rows[:, -1])
-    stem = "train" if selection == "train" else "t10k"
-    images, labels = (_idx(f"{stem}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1"))
-    return _frozen(images.reshape(len(images), -1), labels)
-
-
-def _frozen(images: NDArray[np.uint8], labels: NDArray[Any]) -> Digits:
-    return Digits(frozen(images), frozen(labels.astype(np.int64)))
+        images, labels = rows[:, :-1].astype(np.uint8), rows[:, -1].astype(np.uint8)
+    else:
+        stem = "train" if selection == "train" else "t10k"
+        images, labels = _idx(f"{stem}-images-idx3-ubyte.gz"), _idx(f"{stem}-labels-idx1-ubyte.gz")
+    return Digits(frozen(images.reshape(len(images), -1)), frozen(labels.astype(np.int64)))
 
 
 def download_mnist(folder: Path) -> Path:
