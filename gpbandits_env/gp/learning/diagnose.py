@@ -16,13 +16,8 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical
 from gpbandits_env.gp.learning.data import Series, time_gaps
-from gpbandits_env.gp.learning.models_in_time import (
-    FIXED,
-    fitted_in_time,
-    with_shift,
-    without_drift,
-)
 from gpbandits_env.gp.learning.priors import MOST_EPSILON
+from gpbandits_env.gp.learning.time import FIXED, fitted_in_time, with_shift, without_drift
 from gpbandits_env.gp.learning.unknown_moments import MomentsSearch, epsilon_profile, markov_basis
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import posterior_for

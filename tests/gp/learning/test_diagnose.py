@@ -11,7 +11,7 @@ from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical
-from gpbandits_env.gp.learning import diagnose, models_in_time
+from gpbandits_env.gp.learning import diagnose, time
 from gpbandits_env.gp.learning.diagnose import _recommend
 from gpbandits_env.gp.temporal import temporal_from_dict
 from gpbandits_env.problem import Problem
@@ -261,7 +261,7 @@ def test_the_unit_of_time_changes_nothing_but_the_unit(monkeypatch):
     values, hour = readings(28, markov(0.3), 5)[:, :1], 3.6e6
     season = 3.0 * np.sin(2.0 * np.pi * np.arange(28.0) / 6.0)[:, None]
     known = {"noise_var": NOISE, "mean": 0.0, "covariance": K[:1, :1]}
-    monkeypatch.setattr(models_in_time, "ITERATIONS", 3)
+    monkeypatch.setattr(time, "ITERATIONS", 3)
     rows = diagnose(values + season, **known)
     found = diagnose(values + season, 1e12 + hour * np.arange(28.0), **known)
     ends = [1 - (1 - e) ** hour for e in (found.epsilon, *found.interval)]
