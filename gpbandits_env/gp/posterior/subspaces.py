@@ -131,12 +131,11 @@ class Subspaces:
         data = posterior.conditioned
         same = min(len(data), len(self._seen))
         equal = (data[:same] == self._seen[:same]).all(axis=1)
-        kept = min(same if equal.all() else int(equal.argmin()), self._distances.columns)
-        self._seen = data
+        kept = min(same if equal.all() else int(equal.argmin()), len(self._distances.data))
+        self._seen, new = data, data[kept:] if self._kernel.radial else data[:0]
         with OneThread():
-            self._distances.keep_columns(kept)
+            self._distances.follow(kept, new[:, self.inactive])
             if self._kernel.radial:
-                self._distances.add_columns(data[kept:, self.inactive])
                 centre = self._centre[self.active]
                 self._columns = StationaryColumns(self._within, data[:, self.active], centre)
         self._version = posterior.version
@@ -203,17 +202,16 @@ class FixedParts:
 
 
 class Distances:
-    """Squared distances (S, t) of S fixed parts to the fixed coordinates of the data."""
+    """Squared distances (S, t) of S fixed parts to the fixed coordinates of the data.
+
+    Attributes:
+        data: (t, width) the data, in the units of the distances.
+    """
 
     def __init__(self, fixed: FixedParts) -> None:
         self._fixed, self._table = fixed, np.empty((0, 16))
-        self._data, self._inverse = np.empty((0, fixed.width)), np.ones(fixed.width)
+        self.data, self._inverse = np.empty((0, fixed.width)), np.ones(fixed.width)
         self.set_units(np.zeros(fixed.width), self._inverse, 1.0)
-
-    @property
-    def columns(self) -> int:
-        """The number t of points in the table."""
-        return len(self._data)
 
     def set_units(self, centre: Array, inverse: Array, factor: float) -> None:
         """Set the center and the factors of points, of which new ones drop all columns.
@@ -221,29 +219,24 @@ class Distances:
         The other factor is that of the distances.
         """
         if not np.array_equal(inverse, self._inverse):
-            self.keep_columns(0)
+            self.data = self.data[:0]
         self._centre, self._inverse, self._factor = centre, inverse, factor
         # A pass over all fixed parts is skipped if it would change nothing.
         self._shifted, self._stretched = bool(centre.any()), bool((inverse != 1.0).any())
 
     def take(self, rows: IntArray) -> Array:
         """The distances of some rows, a new array (B, t)."""
-        return self._table[rows, : self.columns] * self._factor
+        return self._table[rows, : len(self.data)] * self._factor
 
-    def keep_columns(self, count: int) -> None:
-        """Keep only the first ``count`` columns."""
-        self._data = self._data[:count]
-
-    def add_columns(self, data: Array) -> None:
-        """Add the distances of all fixed parts to new data (k, width), O(S k width)."""
-        start = self.columns
-        self._data = np.concatenate([self._data, (data - self._centre) * self._inverse])
-        self.fill(slice(0, self._fixed.count), start)
+    def follow(self, kept: int, new: Array) -> None:
+        """Keep the first columns, and add those of new data (k, width), O(S k width)."""
+        self.data = np.concatenate([self.data[:kept], (new - self._centre) * self._inverse])
+        self.fill(slice(0, self._fixed.count), kept)
 
     def fill(self, rows: slice, first: int) -> None:
         """Compute the distances of a range of rows to the data from ``first`` on, O(N t width)."""
-        self._reserve(rows.stop, self.columns)
-        data = self._data[first:]
+        self._reserve(rows.stop, len(self.data))
+        data = self.data[first:]
         if not len(data) or rows.start == rows.stop:
             return
         norms = np.einsum("ij,ij->i", data, data)
@@ -252,7 +245,7 @@ class Distances:
                 strip -= self._centre
             if self._stretched:
                 strip *= self._inverse
-            self._table[where, first : self.columns] = squares(strip, data, norms)
+            self._table[where, first : len(self.data)] = squares(strip, data, norms)
 
     def _reserve(self, rows: int, columns: int) -> None:
         old = self._table
