@@ -123,13 +123,11 @@ class KroneckerFactor(Factor):
         return _apply(self._spread(xi), self.ranks, self.factors, self._transposed, self.size)
 
     def row(self, arm: int) -> Array:
-        if len(self.factors) == 2:
-            i, j = divmod(arm, self.shape[1])
-            # The outer product; `np.multiply.outer` takes half as long again.
-            columns = self.factors[0][i, :, None].dot(self.factors[1][j, None]).ravel()
-        else:
-            places = np.unravel_index(arm, self.shape)
-            columns = reduce(np.kron, (a[i] for a, i in zip(self.factors, places, strict=True)))
+        if len(self.factors) != 2:
+            return self.rows(np.array([arm]))[0]
+        i, j = divmod(arm, self.shape[1])
+        # The outer product; `np.multiply.outer` takes half as long again.
+        columns = self.factors[0][i, :, None].dot(self.factors[1][j, None]).ravel()
         return columns if self.kept is None else columns.take(self.kept)
 
     def rows(self, arms: IntArray) -> Array:

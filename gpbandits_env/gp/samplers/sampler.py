@@ -32,8 +32,6 @@ class Sampler(ABC):
         if size is None:
             return self(rng.standard_normal(self.rank))
         step = max(1, MOST_NORMALS // max(self.rank, 1))
-        if size <= step:
-            return self(rng.standard_normal((size, self.rank)))
         values = np.empty((size, self.size))
         for start in range(0, size, step):
             part = values[start : start + step]
