@@ -109,13 +109,15 @@ class Domain(Displayed, ABC):
             and -LARGEST <= rewards.item() <= LARGEST
         ):
             return known, rewards
-        values = numbers(rewards, "rewards")
-        if np.isnan(values).any():
-            raise InvalidInput(
-                "rewards must be finite, got NaN: leave out actions whose evaluation failed, as by "
-                "tell(..., observed=mask)"
-            )
-        values = finite_array(values, "rewards")
+        try:
+            values = finite_array(rewards, "rewards")
+        except InvalidInput:
+            if np.isnan(numbers(rewards, "rewards")).any():
+                raise InvalidInput(
+                    "rewards must be finite, got NaN: leave out actions whose evaluation failed, "
+                    "as by tell(..., observed=mask)"
+                ) from None
+            raise
         if values.shape != (len(known),):
             raise InvalidInput(
                 f"rewards must have shape ({len(known)},), one per action, got {values.shape}; an "
