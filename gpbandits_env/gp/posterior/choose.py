@@ -101,7 +101,7 @@ def posterior_for(
     elif kind != "rows":
         inside = _coefficients(domain, kernel, noise_var, kind == "coefficients", expected)
     if inside is None:
-        inside = DenseRows(prior_covariance(domain, kernel), noise_var, *_folds(domain.size))
+        inside = DenseRows(prior_covariance(domain, kernel), noise_var, _fold_every(domain.size))
     return ArmPosterior(domain, kernel, noise_var, prior_mean, inside)
 
 
@@ -203,10 +203,9 @@ def _tolerance(arms: Arms, kernel: Kernel, noise_var: float) -> float:
     return min(HARMLESS * noise_var / (scale or 1.0), LARGEST_TOLERANCE)
 
 
-def _folds(n: int) -> tuple[int, int]:
-    """The rows before the first fold and between later ones: 10% from the best (n = 46 to 2500)."""
-    every = min(max(n // 8, 32), 256)
-    return 2 * every, every
+def _fold_every(n: int) -> int:
+    """The rows from one fold to the next: at most 10% from the best (n = 46 to 2500)."""
+    return min(max(n // 8, 32), 256)
 
 
 def _cost(factor: Factor) -> float:
@@ -217,7 +216,7 @@ def _cost(factor: Factor) -> float:
 
 def _rows_cost(n: int, expected: int) -> float:
     """Microseconds of arithmetic per round in data space, averaged over the horizon."""
-    first, every = _folds(n)
-    if expected <= first or 8 * n * n > MATRIX_BYTES:
+    every = _fold_every(n)
+    if expected <= 2 * every or 8 * n * n > MATRIX_BYTES:
         return 8 * n * (expected / 2) / BYTES
     return 8 * n * every / BYTES + n * n / FLOPS

@@ -105,23 +105,21 @@ class DenseRows(Representation):
     """Data space: the coordinates are the values of f at the n arms.
 
     The rows are V = L^-1 K(X_t, arms), with L the Cholesky factor of the kernel matrix plus noise,
-    without those that decayed below the noise. A step costs O(t n) until t reaches ``first_fold``;
-    then, and every ``fold_every`` rows, V^T V is subtracted from an n x n matrix, and the cost no
-    longer grows.
+    without those that decayed below the noise. A step costs O(t n) until t reaches twice
+    ``fold_every``; then, and every ``fold_every`` rows, V^T V is subtracted from an n x n matrix,
+    and the cost no longer grows.
     """
 
     name = "rows"
     DECAYED = 1e-8
 
-    def __init__(
-        self, prior: PriorCovariance, noise_var: float, first_fold: int, fold_every: int
-    ) -> None:
+    def __init__(self, prior: PriorCovariance, noise_var: float, fold_every: int) -> None:
         super().__init__(len(prior.diagonal), prior.diagonal)
-        self.prior, self._first_fold, self._fold_every = prior, first_fold, fold_every
+        self.prior, self._fold_every = prior, fold_every
         # A dropped row can change a gain by its size relative to the noise.
         scale = float(prior.diagonal.max())
         self._dead = min(max(1e-10 * noise_var / (noise_var + scale or 1.0), 1e-16), 1e-12)
-        self.due = first_fold
+        self.due = 2 * fold_every
         self._base: Array | None = None
 
     def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
@@ -162,8 +160,8 @@ class DenseRows(Representation):
         if self._base is None:
             if self.scale != 1.0:
                 self._drop_dead()
-            if not self.prior.fits or self.count <= self._first_fold // 2:
-                self.due = max(self._first_fold, 2 * self.count)
+            if not self.prior.fits or self.count <= self._fold_every:
+                self.due = 2 * max(self._fold_every, self.count)
                 return None
         return self._fold()
 
@@ -187,7 +185,7 @@ class DenseRows(Representation):
 
     def clear(self) -> None:
         super().clear()
-        self._base, self.due = None, self._first_fold
+        self._base, self.due = None, 2 * self._fold_every
 
     def _known(self, arms: Any) -> Array:
         """Rows of the base: (n,), not to be written to, or a new array (k, n)."""

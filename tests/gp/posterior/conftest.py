@@ -128,7 +128,7 @@ def _posterior(world, representation, noise_var=0.025, prior_mean=0.0):
     """ "folded" is "rows" with an n x n matrix from the start."""
     arms, kernel = WORLDS[world]
     if representation == "folded":
-        inside = DenseRows(prior_covariance(arms, kernel), noise_var, 5, 3)
+        inside = DenseRows(prior_covariance(arms, kernel), noise_var, 3)
     elif representation == "coefficients":
         inside = Coefficients(factor_for(arms, kernel, arms.size, 1e-13), 7)
     else:

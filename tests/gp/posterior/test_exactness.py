@@ -88,7 +88,7 @@ def test_drift_on_more_arms_than_a_matrix_is_kept_for(dense_of, monkeypatch, eps
     monkeypatch.setattr(covariances, "MATRIX_BYTES", 0)
     arms, kernel = Arms.grid(25), Matern32(lengthscale=0.2)
     prior = covariances.PriorCovariance(arms, kernel)
-    representation = DenseRows(prior, 0.05, 32, 16)
+    representation = DenseRows(prior, 0.05, 16)
     posterior = ArmPosterior(arms, kernel, 0.05, 0.0, representation)
     dense = dense_of(posterior)
     rng = np.random.default_rng(4)

@@ -24,7 +24,7 @@ def test_rows_fade_together_and_grow_without_end():
 
 def test_the_dead_are_dropped_by_their_whole_age():
     prior = PriorCovariance(Arms(np.arange(3.0)), SquaredExponential(1.0))
-    rows = filled(10, 0.5, lambda: DenseRows(prior, 1.0, 100, 100))  # drops squares below 1e-12
+    rows = filled(10, 0.5, lambda: DenseRows(prior, 1.0, 100))  # drops squares below 1e-12
     rows._drop_dead()
     assert (rows.count, rows.scale) == (10, 1.0)
     rows.scale *= 0.5**15  # Ages 16 to 25: squares of 2^-32 to 2^-50, around 1e-12 = 2^-39.9.
