@@ -232,26 +232,25 @@ class TemporalStates(Representation):
         covariance *= 0.5
 
     def _look(self) -> None:
-        """The row of the present time, and the covariance of u_t and the state, (r, n r)."""
-        self._rows, self._root = [part.row(self.clock) for part in self.temporal.parts], None
+        """The rows of the present time, and the covariance of u_t and the state, (r, n r)."""
+        self._rows = [(part, part.temporal.row(self.clock)) for part in self._parts]
         cross = [
             (row @ self._state_covariance[part.own].reshape(part.size, -1)).reshape(part.rank, -1)
-            for part, row in zip(self._parts, self._rows, strict=True)
+            for part, row in self._rows
         ]
+        self._root = None
         self._cross = cross[0] if len(cross) == 1 else np.concatenate(cross)
 
     def _now(self, vector: Array) -> Array:
         """A vector of the state's width as coefficients of the present function, (r,)."""
-        pairs = zip(self._parts, self._rows, strict=True)
-        found = [row @ vector[part.own].reshape(part.shape) for part, row in pairs]
+        found = [row @ vector[part.own].reshape(part.shape) for part, row in self._rows]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     def _all_now(self, vectors: Array) -> Array:
         """The same for vectors (k, width), (k, r)."""
-        pairs = zip(self._parts, self._rows, strict=True)
         found = [
             np.tensordot(vectors[:, part.own].reshape(-1, *part.shape), row, (1, 0))
-            for part, row in pairs
+            for part, row in self._rows
         ]
         return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
