@@ -117,7 +117,12 @@ class Run:
         elif isinstance(parallel, (int, np.integer)):
             self._width = os.cpu_count() or 1 if parallel == -1 else whole(parallel, "parallel")
         else:
-            _check_callable("parallel", parallel, "a number, an executor or ")
+            forgotten = isinstance(parallel, type) and parallel is not map  # its call
+            if forgotten or not callable(parallel):
+                raise InvalidInput(
+                    "parallel must be a number, an executor or a function such as the map of a "
+                    f"pool, got {shown(parallel)}"
+                )
             self._map = _in_turn if parallel is map else parallel
 
     def finish(self, campaign: Campaign, waiting: Sequence[Params]) -> OptimizationResult:

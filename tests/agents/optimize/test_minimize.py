@@ -93,6 +93,7 @@ def test_the_seed_decides_and_settings_reach_the_agent():
         {"x0": [[99, 0]]}, {"x0": [[0]]}, {"x0": [0.0, 0.0, 0.0]}, {"x0": [[0, 0, 0]]},
         {"agent": "random"}, {"batch_size": 3}, {"maximize": True}, {"file": 5}, {"seed": "a"},
         {"parallel": "4"}, {"timeout": 0.0}, {"verbose": 1}, {"callback": [5]},
+        {"parallel": ThreadPoolExecutor}, {"parallel": object()},
         {"callback": 5}, {"parallel": 0}, {"on_error": "ignore"}, {"on_error": None},
         {"x0": 5}, {"x0": [[0, 0], [1, 1]], "y0": 1}, {"x0": [[0, 0]], "y0": ["1"]},
         {"x0": [["0", 0]]}, {"x0": [[0, True]]}, {"x0": [0, "0"]}, {"x0": [0, 0], "y0": "1"},
