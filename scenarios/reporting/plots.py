@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, Plain, Settings
+from gpbandits_env.arrays import Array, IntArray, Plain, Settings, all_of
 from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.declare import read
@@ -66,6 +66,10 @@ def figure(
     The ``panels`` are by default those of the scenario, or the metrics against rounds (without
     simple regret where the optimum moves).
     """
+    if isinstance(store, (str, Path)):
+        raise InvalidInput(f"a plot is of an open results file: Store.open({str(store)!r})")
+    if len(panels):
+        all_of(Panel, panels, "panels", "Panels")
     scenario = store.scenario
     cells = store.cells()
     panels = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]

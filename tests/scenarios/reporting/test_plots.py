@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import AgentEntry, Panel
 from gpbandits_env.scenarios.reporting.plots import declared, figure, heading, telling
 from gpbandits_env.scenarios.reporting.style import colour_of
@@ -112,6 +113,15 @@ def test_comparisons_show_labels_whatever_matplotlib_reads_in_them():
         for i, label in enumerate(sorted(LABELS))
     }
     assert in_legend(card_figure.figure(compare(rows, resamples=10))) == LABELS
+
+
+@pytest.mark.parametrize("panels", [["average_regret"], "average_regret", [{"y": "rate"}]])
+def test_panels_of_another_type_are_refused(run, tiny, panels):
+    with Store.open(run(scenario=tiny).path) as store:
+        with pytest.raises(InvalidInput, match="panels must be a list"):
+            figure(store, panels=panels)
+        with pytest.raises(InvalidInput, match=r"open results file: Store.open\("):
+            figure(str(store.path))
 
 
 def test_titles_have_the_first_parameters_that_tell_the_cells_apart():
