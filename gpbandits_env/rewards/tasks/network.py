@@ -50,8 +50,8 @@ def digits(selection: str = "small") -> Split[np.float32]:
     order = stream("tasks/network", "order").permutation(np.flatnonzero(~held))
     inked = images[order].any(axis=0)
     inputs = np.ones((len(images), np.count_nonzero(inked) + 1), np.float32)
-    inputs[:, :-1] = images[:, inked]  # before the division: NumPy 1 divides bytes in half precision
-    inputs[:, :-1] /= np.float32(255.0)
+    inputs[:, :-1] = images[:, inked]
+    inputs[:, :-1] /= np.float32(255.0)  # NumPy 1 would divide bytes in half precision
     targets = np.eye(CLASSES, dtype=np.float32)[labels[order]]
     return Split(inputs[order], targets, inputs[held], labels[held])
 
