@@ -43,6 +43,8 @@ class CampaignFile:
 
     def refuse_old(self) -> None:
         """Raise `InvalidInput` if the file already exists; `write` then makes a new file only."""
+        if not self.path.parent.is_dir():
+            raise StoreError(f"{self.path} cannot be written: its folder does not exist")
         if self.path.exists():
             check_regular(self.path)
             raise InvalidInput(

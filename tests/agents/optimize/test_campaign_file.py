@@ -127,6 +127,12 @@ def test_a_full_disk_loses_nothing(begun, tmp_path, monkeypatch):
     assert Campaign.resume(file).snapshot()["records"] == campaign.snapshot()["records"]
 
 
+def test_a_new_campaign_in_a_folder_that_is_not_there_is_refused(tmp_path):
+    """There is no campaign in memory, of which a later failure to write tells."""
+    with pytest.raises(StoreError, match=r"its folder does not exist$"):
+        Campaign([(0.0, 1.0)], seed=0, file=tmp_path / "none" / "campaign.json")
+
+
 def test_a_file_that_holds_something_else_is_refused(tmp_path):
     for text in ("", "{}", "[1]", '{"format": 1}', '{"format": 4}', "[" * 10**5, "\xff"):
         file = tmp_path / "campaign.json"
