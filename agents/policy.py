@@ -37,6 +37,12 @@ class Policy:
             InvalidInput: the observation has another form.
         """
         observed, single = self.read(observation, episode_start)
+        rounds = observation["round"]
+        if np.any(np.mod(rounds, 1)):
+            raise InvalidInput(
+                f"round must be a whole number, got {shown(np.ravel(rounds).tolist())}: remove "
+                "wrappers that alter it, such as ScaledRound, or pass the observation to observe"
+            )
         # All copies are made first, so that no instance's stream depends on another's draws.
         while len(self._agents) < len(observed):
             self._agents.append(self._another())
@@ -156,15 +162,9 @@ def _rounds(rounds: IntArray, count: int, episode_start: ArrayLike | None) -> li
         counts = numbers(rounds, "round").reshape(count, 1)[:, 0]
         if episode_start is not None:
             counts = np.where(np.reshape(episode_start, count), 0, counts)
-        found = [whole(int(t), "round", 0) for t in counts.tolist()]
+        return [whole(int(t), "round", 0) for t in counts.tolist()]
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"round and episode_start must have one value for each of the {count} instances, got "
             f"shape {rounds.shape}"
         ) from None
-    if found != counts.tolist():
-        raise InvalidInput(
-            f"round must be a whole number, got {shown(counts.tolist())}: remove wrappers that "
-            "alter it, such as ScaledRound"
-        )
-    return found

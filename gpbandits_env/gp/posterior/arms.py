@@ -13,10 +13,10 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp import threads
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.posterior.covariances import one_per_arm
-from gpbandits_env.gp.posterior.posterior import Posterior, each_noise, observed_gain
+from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.representation import DenseRows, Representation
 from gpbandits_env.gp.posterior.states import TemporalStates
-from gpbandits_env.gp.posterior.whitening import BLOCK, whitener
+from gpbandits_env.gp.posterior.whitening import BLOCK, each_noise, observed_gain, whitener
 from gpbandits_env.gp.temporal import decay
 from gpbandits_env.gp.threads import OneThread
 

@@ -16,9 +16,17 @@ from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.kernels.columns import Columns
 from gpbandits_env.gp.linalg import cholesky, root
 from gpbandits_env.gp.posterior.paths import Paths
-from gpbandits_env.gp.posterior.posterior import Posterior, each_noise, observed_gain
+from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.space_time import SpaceTime
-from gpbandits_env.gp.posterior.whitening import BLOCK, BoxData, Predictor, Whitening, pieces
+from gpbandits_env.gp.posterior.whitening import (
+    BLOCK,
+    BoxData,
+    Predictor,
+    Whitening,
+    each_noise,
+    observed_gain,
+    pieces,
+)
 from gpbandits_env.gp.temporal import TemporalKernel, log_decay
 from gpbandits_env.gp.threads import OneThread
 

@@ -1,6 +1,5 @@
 """The interface of all posteriors, for every domain and representation."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
@@ -199,20 +198,3 @@ class Posterior(ABC):
             InvalidInput: it does not fit. The posterior is unchanged.
         """
         raise InvalidInput("this posterior draws nothing: it follows from its data")
-
-
-def each_noise(noise_var: Array | None, usual: float, count: int) -> Array:
-    """The noise variance of each observation, (count,): the usual one for NaN and for None."""
-    if noise_var is None:
-        return np.full(count, usual)
-    return np.where(np.isnan(noise_var), usual, noise_var)
-
-
-def observed_gain(var: float, noise_var: float) -> float:
-    """1/2 log(1 + var / noise_var), the information of one observation; infinite without noise.
-
-    A variance below 0 is rounding.
-    """
-    if noise_var > 0.0:
-        return 0.5 * math.log1p(max(var, 0.0) / noise_var)
-    return math.inf if var > 0.0 else 0.0

@@ -6,6 +6,7 @@ O(k t^2). Rounding grows with the condition number of K + s^2 I. If it exceeds t
 can be appended, and all points are factorized anew.
 """
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -233,3 +234,20 @@ def whitener(gram: Array, floor: float) -> tuple[Array, Array]:
     if pivots.min() < floor:
         raise np.linalg.LinAlgError(f"a squared pivot is below {floor:g}")
     return np.linalg.inv(lower), pivots
+
+
+def each_noise(noise_var: Array | None, usual: float, count: int) -> Array:
+    """The noise variance of each observation, (count,): the usual one for NaN and for None."""
+    if noise_var is None:
+        return np.full(count, usual)
+    return np.where(np.isnan(noise_var), usual, noise_var)
+
+
+def observed_gain(var: float, noise_var: float) -> float:
+    """1/2 log(1 + var / noise_var), the information of one observation; infinite without noise.
+
+    A variance below 0 is rounding.
+    """
+    if noise_var > 0.0:
+        return 0.5 * math.log1p(max(var, 0.0) / noise_var)
+    return math.inf if var > 0.0 else 0.0
