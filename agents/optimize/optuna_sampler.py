@@ -7,6 +7,7 @@ study.optimize(objective, n_trials=50)
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from itertools import chain
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Real
+from gpbandits_env.agents.optimize.usual_agent import check_settings
 from gpbandits_env.arrays import LARGEST, Plain, Settings, whole
 from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.gp.kernels import kernel_from_dict
@@ -147,6 +149,9 @@ def _check_anywhere(agent: str, settings: Settings) -> None:
     for name in ("maximize", "file", "constraints"):
         if name in settings:
             raise InvalidInput(f"leave out {name}: the study and constraints_func determine it")
+    own = [*signature(GPBanditsSampler).parameters][:-1]
+    of_campaign = ["noise", "failures", "batch_size"]  # see `agent_for`
+    check_settings("GPBanditsSampler", own + of_campaign, agent, settings)
     dim = 2
     if "kernel" in settings:  # several lengthscales determine the number of parameters
         dim = kernel_from_dict(settings["kernel"]).dim or 1

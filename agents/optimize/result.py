@@ -71,6 +71,8 @@ class OptimizationResult(OptimizeResult):
             found = f"{in_short(best.value)} at {_listed(best.params)}"
             where = "the same point" if advised == best.params else _listed(advised)
             advice = f"{where}, where the mean is {in_short(mean)} +- {sd:.2g}"
+        elif not np.isnan(self["func_vals"]).all():
+            found = "none, because each value that came violates a constraint"
         shares = sorted(campaign.importance().items(), key=lambda item: -item[1])
         return (
             f"{'maximum' if campaign.maximize else 'minimum'}: {found}\n"

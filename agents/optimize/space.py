@@ -224,11 +224,11 @@ class Space(Displayed):
                 dimension, or no combination that agrees satisfies the linear constraints.
             UnknownName: there is no dimension of that name.
         """
-        if not isinstance(context, Mapping) or not 0 < len(context) < len(self.dimensions):
+        checked = self._checked(context) if isinstance(context, Mapping) else {}
+        if not 0 < len(checked) < len(self.dimensions):
             raise InvalidInput(
                 f"a context must be a dict of some values by name, not all, got {shown(context)}"
             )
-        checked = self._checked(context)
         self.nearest(np.zeros(self.dim), self.partly(checked))  # there is one
         return checked
 

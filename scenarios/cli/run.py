@@ -12,6 +12,7 @@ from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.commands import exit_code
+from gpbandits_env.scenarios.cli.results import KINDS
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
 from gpbandits_env.scenarios.results.report import report
@@ -111,6 +112,11 @@ def _check_plots(scenario: str, path: Path) -> None:
     if path.suffix in SUFFIXES:
         raise InvalidInput(
             f"--out {path}: a plot would overwrite the results; end the name in .sqlite"
+        )
+    if path.suffix[1:] in KINDS:
+        raise InvalidInput(
+            f"--out {path}: the results are an SQLite file; end the name in .sqlite, and write a "
+            "table of it by gpbandits export"
         )
     reads = [path, Path(scenario)]
     for file in files_of(path.with_suffix("")):

@@ -30,6 +30,8 @@ DRIFTING = (
     *("tv-gp-ucb", "r-gp-ucb", "sw-gp-ucb", "et-gp-ucb", "wgp-ucb", "bma-gp-ucb"),
     *("ui-tvbo", "w-dbo", "rexp3", "genie"),
 )
+# Agents that search a subspace of d dimensions, which is less than a box only if d is.
+SUBSPACES = ("dropout-ucb", "hesbo", "ms-ucb", "rembo", "sre")
 
 
 def pictures() -> dict[str, bytes]:
@@ -40,6 +42,8 @@ def pictures() -> dict[str, bytes]:
 @cache
 def home(name: str | type[Agent]) -> dict[str, Any]:
     """The arguments of the environment of an agent: on arms, or where it needs one, in a box."""
+    if name in SUBSPACES:
+        return PLANE
     for arguments in (MOVING if name in DRIFTING else ARMS, BOX, PLANE):
         env = gym.make(**arguments, noise_var=0.02, max_episode_steps=50)
         try:
@@ -54,9 +58,11 @@ def caption(name: str) -> str:
     """What the picture of an agent shows."""
     arguments = dict(home(name))
     made = call(arguments.pop("id"), arguments)
+    settings = ", d=1" if name in SUBSPACES else ""
     return (
-        f"`agents.make({name!r}, env)` after {ROUNDS['agents']} rounds in `gym.make({made}, "
-        "noise_var=0.02)`: its belief and the readings; how it scores actions or, without a score, "
+        f"`agents.make({name!r}, env{settings})` after {ROUNDS['agents']} rounds in "
+        f"`gym.make({made}, noise_var=0.02)`: its belief and the readings; how it "
+        "scores actions or, without a score, "
         "how often it would choose each one; the actions that it chose; and its regret."
     )
 
@@ -65,7 +71,7 @@ def picture(name: str | type[Agent]) -> bytes:
     """The four panels of an agent."""
     rounds, arguments = ROUNDS["agents"], home(name)
     env: Any = gym.make(**arguments, noise_var=0.02, max_episode_steps=50)
-    agent = agents.make(name, env, seed=0)
+    agent = agents.make(name, env, seed=0, **({"d": 1} if name in SUBSPACES else {}))
     domain, t = agent.problem.domain, np.arange(1, rounds + 1)
     _begin(env)
     played, rewards, optima, regrets = np.empty((4, rounds))
@@ -88,7 +94,7 @@ def picture(name: str | type[Agent]) -> bytes:
             draw_belief(left, x, *belief)
         left.scatter(played[:-1], rewards[:-1], s=14, color=BLUE, alpha=0.6, label="readings")
         left.scatter(played[-1:], rewards[-1:], s=60, **RING)
-        left.set_title("belief")
+        left.set_title(_given(agent))
         share_legend(figure, 4, [left])
         right.set_title(_draw_scores(right, agent, belief, x))
         choice.plot(t, optima, color=ORANGE, lw=2.5, label="optimum")
@@ -109,6 +115,18 @@ def _begin(env: Any) -> None:
         best = domain.points(np.asarray(env.unwrapped.function.best_action)[None])[0, 0]
         if 0.15 < best < 0.85:
             return
+
+
+def _given(agent: Agent) -> str:
+    """The title of the belief, with the number of readings that count if others do not."""
+    if not isinstance(agent, GPAgent):
+        return "belief"
+    counting = agent.keep.counts(agent.data, agent.round + 1)
+    return (
+        "belief"
+        if counting.all()
+        else f"belief, given {counting.sum()} of {len(counting)} readings"
+    )
 
 
 def _line(agent: Agent) -> tuple[Any, Any]:

@@ -132,6 +132,11 @@ def test_on_arms_suggestions_in_a_context_satisfy_linear_constraints():
         none.ask(context={"a": 5})
 
 
+def test_a_misspelled_context_is_named_in_one_dimension_too():
+    with pytest.raises(UnknownName, match="no dimension named 'temprature'"):
+        Campaign({"temperature": (0.0, 1.0)}).ask(context={"temprature": 0.5})
+
+
 def test_minimize_with_a_fixed_context_is_minimize_of_the_other_dimensions():
     seen = []
 

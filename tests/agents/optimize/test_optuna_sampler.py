@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.errors import GPBanditsError, InvalidInput
+from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
 
 optuna = pytest.importorskip("optuna")
 from gpbandits_env.agents.optimize import Campaign, optuna_sampler  # noqa: E402
@@ -121,6 +121,8 @@ def test_several_objectives_and_agents_without_a_posterior_are_refused():
 def test_settings_are_checked_when_the_sampler_is_made(agent, settings):
     with pytest.raises(GPBanditsError):
         GPBanditsSampler(agent, **settings)
+    with pytest.raises(UnknownName, match="no argument of GPBanditsSampler named 'n_inital'"):
+        GPBanditsSampler(n_inital=3)
 
 
 def test_settings_for_some_parameters_are_taken_and_checked_when_these_are_known():

@@ -148,6 +148,7 @@ def test_columns_that_say_nothing_are_left_out(cli, unplotted):
     (["run", "srinivas2010/se-1d", "--seed", "-1"], "-1 is not in the range"),
     (["run"], "Missing argument 'SCENARIO'"),
     (["run", "srinivas2010/se-1d", "--out", "."], "is a folder"),
+    (["run", "srinivas2010/se-1d", *SMALL, "--out", "x.csv"], "end the name in .sqlite"),
     (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk"], "not a results file"),
     (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk", "--fresh"], "not a results file"),
     (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk/a.sqlite"], "junk/a.sqlite"),
