@@ -206,7 +206,7 @@ def _name(
         said: Plain = {"textcoords": "offset points", "fontsize": 9, "color": named[name][2]}
         if height > y + 9.0:
             line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
-            said["arrowprops"] = line
+            said["arrowprops"] = line | {"relpos": (0.0, 0.0)}  # else it crosses lower names
         axes.annotate(name, named[name][:2], xytext=(7.0, height - y), **said)
 
 
