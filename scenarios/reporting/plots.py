@@ -68,11 +68,10 @@ def figure(
     """
     if isinstance(store, (str, Path)):
         raise InvalidInput(f"a plot is of an open results file: Store.open({str(store)!r})")
-    if len(panels):
-        all_of(Panel, panels, "panels", "Panels")
+    shown = all_of(Panel, panels, "panels", "Panels") if panels else declared(store)
     scenario = store.scenario
     cells = store.cells()
-    panels = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
+    panels = [replace(p, log=p.log or (log and p.y in METRICS)) for p in shown]
     first = panels[0]
     curves = {cell: store.bounds(cell) for cell in cells} if bounds else {}
     known = {metric for of in curves.values() for metric, _ in of.values()}

@@ -115,7 +115,9 @@ def test_comparisons_show_labels_whatever_matplotlib_reads_in_them():
     assert in_legend(card_figure.figure(compare(rows, resamples=10))) == LABELS
 
 
-@pytest.mark.parametrize("panels", [["average_regret"], "average_regret", [{"y": "rate"}]])
+@pytest.mark.parametrize(
+    "panels", [["average_regret"], "average_regret", [{"y": "rate"}], Panel("average_regret")]
+)
 def test_panels_of_another_type_are_refused(run, tiny, panels):
     with Store.open(run(scenario=tiny).path) as store:
         with pytest.raises(InvalidInput, match="panels must be a list"):
