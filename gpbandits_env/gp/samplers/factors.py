@@ -6,7 +6,7 @@ from functools import reduce
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import SMALLEST, Array, IntArray, descending
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
@@ -149,7 +149,8 @@ class KroneckerFactor(Factor):
         omitted columns add to the error.
         """
         heights = reduce(np.multiply.outer, (np.max(a * a, axis=0) for a in self.factors)).ravel()
-        order = np.argsort(heights, kind="stable")
+        # Columns that differ in the order of the axes are tied.
+        order = descending(-np.log(np.maximum(heights, SMALLEST)))
         lost = np.cumsum(heights[order])
         few = int(np.searchsorted(lost, budget, side="right"))
         if few < SPARED * len(heights):

@@ -6,7 +6,13 @@ import pytest
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical, Linear, Matern32, Matern52, SquaredExponential
-from gpbandits_env.gp.samplers import factor_for, kronecker_factor, low_rank_factor, sampler_for
+from gpbandits_env.gp.samplers import (
+    KroneckerFactor,
+    factor_for,
+    kronecker_factor,
+    low_rank_factor,
+    sampler_for,
+)
 
 SE = SquaredExponential(0.2)
 LINE, SQUARE = Arms.grid(1000), Arms.grid((50, 50))
@@ -45,6 +51,17 @@ def test_a_learner_gets_the_columns_that_matter(shape):
     np.testing.assert_allclose(thin.row(int(some[0])), phi[some[0]], atol=1e-14)
     np.testing.assert_allclose(thin.squared_norms(), (phi**2).sum(axis=1), atol=1e-14)
     assert whole.thinned(-1.0) is whole
+
+
+def test_rounding_does_not_decide_which_columns_a_learner_gets():
+    # Columns that differ in the order of the axes matter as much.
+    whole = kronecker_factor(Arms.grid((12, 12, 12)), SquaredExponential(0.7))
+    rng = np.random.default_rng(0)
+    rounded = [a * (1.0 + 1e-15 * rng.standard_normal(a.shape)) for a in whole.factors]
+    other = KroneckerFactor(tuple(rounded), whole.error)
+    thin, same = (factor.thinned(1e-10) for factor in (whole, other))
+    assert thin.rank < whole.rank
+    np.testing.assert_array_equal(thin.kept, same.kept)
 
 
 def test_the_learner_of_the_square_has_a_fifth_fewer():
