@@ -1,4 +1,4 @@
-"""Computations of claims: the cheap ones still give the arrays that are kept of them."""
+"""Computations of claims: those that are not long still give the arrays that are kept of them."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,11 @@ KEPT = {
     (file.parts[-3], file.stem): json.loads(np.load(file)["about"].tobytes())
     for file in sorted(REFERENCE.glob("*/computed/*.npz"))
 }
-CHEAP = [of for of, found in KEPT.items() if found["seconds"] <= 1.0 and of[1] != "covering-room"]
+SHORT = [
+    pytest.param(*of, id="/".join(of), marks=pytest.mark.slow if found["seconds"] > 1.0 else ())
+    for of, found in KEPT.items()
+    if found["seconds"] <= 20.0 and of[1] != "covering-room"
+]
 
 
 def test_what_is_kept_is_of_a_computation():
@@ -24,8 +28,10 @@ def test_what_is_kept_is_of_a_computation():
         assert name in table(paper, "COMPUTATIONS"), f"{paper}/{name}"
 
 
-@pytest.mark.parametrize(("paper", "name"), CHEAP, ids=["/".join(of) for of in CHEAP])
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("paper", "name"), SHORT)
 def test_a_computation_gives_the_arrays_that_are_kept(paper, name):
+    """Between kinds of processors they differ by 1e-5 at most. Clock times differ in each run."""
     try:
         found = table(paper, "COMPUTATIONS")[name]()
     except MissingData as error:
@@ -34,6 +40,8 @@ def test_a_computation_gives_the_arrays_that_are_kept(paper, name):
     assert set(found) == set(kept)
     for key, values in found.items():
         assert np.shape(np.atleast_1d(values)) == np.shape(kept[key]), key
+        if name != "seconds-of-a-batch":
+            np.testing.assert_allclose(np.atleast_1d(values), kept[key], 1e-4, 1e-9, err_msg=key)
 
 
 @pytest.mark.parametrize(
