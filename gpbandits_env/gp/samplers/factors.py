@@ -1,16 +1,17 @@
 """Phi as one stored matrix, full or with few columns, or as a Kronecker product of such."""
 
 import math
+from contextlib import suppress
 from functools import reduce
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.lapack import dpocon, dpstrf
 
 from gpbandits_env.arrays import SMALLEST, Array, IntArray, descending
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.linalg import EPS, least_missing, pivoted_cholesky
+from gpbandits_env.gp.linalg import EPS, cholesky, least_missing, pivoted_cholesky
 from gpbandits_env.gp.samplers.sampler import Factor, MatrixFactor, held, row_products
 
 # Rows per block: at n = 2048, fewer than 1/16 of the numbers read are zeros above the diagonal.
@@ -21,6 +22,10 @@ MOST_MEASURED = 3000
 MANY_TIMES = 6
 # A batch is processed in blocks of this many numbers (512 kB), which stay in the cache.
 NUMBERS = 1 << 16
+# Complete pivoting stops at a remainder of n units of rounding, but at least so many.
+LEAST_UNITS = 32
+# A factor with more than this part of all columns is a full one.
+NEARLY_FULL = 0.7
 # Columns are omitted only if they are at least this fraction: placing coefficients costs a call.
 SPARED = 0.1
 
@@ -42,20 +47,29 @@ class DenseFactor(MatrixFactor):
 def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
     """The Cholesky factor of all arms; for a singular covariance, a factor of its rank.
 
+    If a covariance is nearly singular, rounding decides whether Cholesky's algorithm ends. The rank
+    decides instead: a factor with more than 7 of 10 columns is full, if need be with jitter.
+
     Cost: O(n^3) once, 0.3 s at n = 2500. Memory: two n x n matrices during construction. The error
     of a full factor is bounded by (n + 1) units of rounding of the largest variance (Higham 2002,
     Theorem 10.3). The error of a singular factor is measured.
     """
     gram = kernel(arms.coordinates)
-    try:
+    unit = EPS * float(gram.diagonal().max())
+    remainder, least = max(arms.size, LEAST_UNITS) * unit, 0.0
+    with suppress(np.linalg.LinAlgError):
         full: Array = np.linalg.cholesky(gram).astype(np.float64, copy=False)
-    except np.linalg.LinAlgError:
-        # Complete pivoting in blocks, which stops when the remainder is rounding.
-        lower, order, rank, _ = dpstrf(gram, lower=1)
-        factor = np.empty((len(gram), rank))
-        factor[order - 1] = np.tril(lower)[:, :rank]
-        return MatrixFactor(factor, _measured_error(factor, gram))
-    return DenseFactor(full, (arms.size + 1) * EPS * float(gram.diagonal().max()))
+        least, _ = dpocon(full.T, 1.0)  # the smallest eigenvalue or less
+    if least > remainder:
+        return DenseFactor(full, (arms.size + 1) * unit)
+    # Complete pivoting in blocks, which stops when the remainder is rounding.
+    lower, order, rank, _ = dpstrf(gram, tol=remainder, lower=1)
+    if rank > NEARLY_FULL * arms.size:
+        full, jitter = cholesky(gram, f"the kernel {kernel.type_name!r} on these arms")
+        return DenseFactor(full, (arms.size + 1) * unit + jitter)
+    factor = np.empty((len(gram), rank))
+    factor[order - 1] = np.tril(lower)[:, :rank]
+    return MatrixFactor(factor, _measured_error(factor, gram))
 
 
 def low_rank_factor(

@@ -8,6 +8,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical, Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.samplers import (
     KroneckerFactor,
+    dense_factor,
     factor_for,
     kronecker_factor,
     low_rank_factor,
@@ -137,6 +138,21 @@ def test_a_rough_kernel_is_dropped_after_a_look_at_a_few_arms(monkeypatch):
     monkeypatch.setattr("gpbandits_env.gp.samplers.factors.pivoted_cholesky", refuse)
     for kernel in (Matern32(0.2), Matern52(1.0), SquaredExponential(0.05)):
         assert low_rank_factor(arms, kernel, 256) is None
+
+
+@pytest.mark.parametrize(("size", "ell"), [(10, 1.0), (14, 0.5), (18, 0.3), (20, 0.3), (26, 0.15)])
+def test_rounding_does_not_decide_how_many_columns_a_factor_has(size, ell):
+    # A draw takes a number for each column: another number of columns is another function.
+    arms, rng = Arms(np.arange(size)), np.random.default_rng(0)
+    exact = SquaredExponential(ell)(np.linspace(0.0, 1.0, size)[:, None])
+    found = set()
+    for _ in range(20):
+        rounding = 1e-16 * rng.standard_normal((size, size))
+        covariance = exact + rounding + rounding.T
+        factor = dense_factor(arms, Empirical(covariance))
+        assert np.abs(factor.matrix @ factor.matrix.T - covariance).max() <= factor.error <= 1e-12
+        found.add((type(factor), factor.rank))
+    assert len(found) == 1
 
 
 def test_max_rank_must_be_a_whole_number_above_zero():
