@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Settings, positive, whole
+from gpbandits_env.arrays import TIE, Array, Settings, positive, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.rewards.functions import Function
@@ -100,7 +100,7 @@ class TopK(Corruption):
 
     def wanted(self, function: Function, domain: Domain, values: Array) -> Array:
         every = function(np.arange(domain.size))
-        last = np.sort(every)[-min(self.k, len(every))]
+        last = np.sort(every)[-min(self.k, len(every))] - TIE * np.abs(every).max()
         return np.where(values >= last, every.min() - values, 0.0)
 
 

@@ -83,3 +83,22 @@ def test_mistakes():
         gym.make(
             "gpbandits/StaticGP-v0", corruption={"type": "clipping", "budget": 1.0, "height": 0.0}
         )
+
+
+def test_the_best_arms_are_tied_up_to_rounding():
+    # The function has the same maximum at x and -x, which are two arms of the grid.
+    attack = {"type": "top-k", "budget": 1000.0, "k": 1}
+    env = gym.make(
+        "gpbandits/Drifting-v0",
+        function="camelback",
+        grid=(20, 20),
+        batch_size=2,
+        corruption=attack,
+        noise_var=0.0,
+    )
+    env.reset(seed=0)
+    values = env.unwrapped.function(np.arange(400))
+    best = np.flatnonzero(values > values.max() - 1e-12)
+    assert len(best) == 2
+    observation = env.step(best)[0]
+    np.testing.assert_allclose(observation["rewards"], values.min())
