@@ -177,7 +177,8 @@ class DriftingArguments(GPArguments):
         somewhere = any(part is not None for part in (self.grid, self.arms, self.box))
         usual = TEST_FUNCTIONS[self.function]
         if not (self.grid is None or isinstance(self.grid, Arms)):
-            dimension(self.function, len(wholes(self.grid, "grid")))
+            axes = len(wholes(self.grid, "grid"))
+            dimension(self.function, axes or None)  # `domain` refuses a grid without axes
         domain = self.domain(usual.low, usual.high) if somewhere else None
         motion = None if self.motion is None else MOTIONS.from_dict(self.motion)
         return AnalyticProcess(self.function, domain, self.dim, motion)

@@ -240,6 +240,8 @@ def test_a_replay_plays_the_rows_in_order_and_with_repeat_again():
             for given in ({"grid": (3, 3, 3)}, {"arms": Arms.grid((3, 3, 3))})
         ),
         ("Drifting", {"function": "ackley", "grid": (3, 3), "dim": 4}, "2 dimensions here, not 4"),
+        ("Drifting", {"function": "ackley", "grid": 3, "dim": 2}, "has 1 dimension here, not 2"),
+        ("Drifting", {"function": "ackley", "grid": []}, "grid needs at least one axis"),
         ("Drifting", {"function": "ackley", "dim": 1, "motion": {"type": "turn"}}, "2 dimensions"),
         (
             "Drifting",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, finite_array, flag, whole
+from gpbandits_env.display import counted
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.rewards.functions import formulas as f
@@ -148,10 +149,10 @@ def dimension(name: str, *dims: int | None) -> int:
     size = wanted[0] if wanted else 2
     for d in wanted:
         if d != size:
-            here = "" if given.dim else " here"
+            here, sizes = "" if given.dim else " here", counted(size, "dimension")
             raise InvalidInput(
-                f"{name!r} has {size} dimensions{here}, not {d}: state dim, active, grid, arms or "
-                f"box for {size} dimensions, or leave it out"
+                f"{name!r} has {sizes}{here}, not {d}: state dim, active, grid, arms or box for "
+                f"{sizes}, or leave it out"
             )
     return size
 
