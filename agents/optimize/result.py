@@ -72,7 +72,7 @@ class OptimizationResult(OptimizeResult):
             where = "the same point" if advised == best.params else _listed(advised)
             advice = f"{where}, where the mean is {in_short(mean)} +- {sd:.2g}"
         elif not np.isnan(self["func_vals"]).all():
-            found = "none, because each value that came violates a constraint"
+            found = "none, because every value violates a constraint"
         shares = sorted(campaign.importance().items(), key=lambda item: -item[1])
         return (
             f"{'maximum' if campaign.maximize else 'minimum'}: {found}\n"

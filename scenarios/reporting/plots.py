@@ -67,7 +67,7 @@ def figure(
     simple regret where the optimum moves).
     """
     if isinstance(store, (str, Path)):
-        raise InvalidInput(f"a plot is of an open results file: Store.open({str(store)!r})")
+        raise InvalidInput(f"a figure needs an open results file: Store.open({str(store)!r})")
     shown = all_of(Panel, panels, "panels", "Panels") if panels else declared(store)
     scenario = store.scenario
     cells = store.cells()

@@ -81,7 +81,7 @@ def rehearse(cell: Cell, bounds: Sequence[Any] = ()) -> tuple[Problem, Plain]:
                 bandit = getattr(env.unwrapped, "bandit", None)
                 told = problem.epsilon is not None or problem.temporal is not None
                 if bandit is not None and bandit.process.moves and not told:
-                    raise InvalidInput("no theorem covers a drift that agents are not told")
+                    raise InvalidInput("no theorem covers a drift that agents are not told about")
                 BOUNDS.from_dict(spec).curve(problem, 1)
             except GPBanditsError as error:
                 raise _at(f"bounds[{place}]{at}", error) from None

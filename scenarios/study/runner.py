@@ -188,7 +188,7 @@ def make_agent(entry: AgentEntry, env_or_problem: Any, seed: int) -> Any:
         place = traceback.extract_tb(error.__traceback__)[-1]
         raise InvalidInput(
             f"agent {entry.label!r}: its constructor raised {shown(error)} in line {place.lineno} "
-            f"of {place.filename}; a ValueError refuses a problem"
+            f"of {place.filename}; to refuse a problem, raise a ValueError"
         ) from error
     if entry.history:
         agent.prior_data(**agent.problem.last_rows(entry.history))

@@ -88,7 +88,7 @@ class Runs:
         scale: int,
         initial: int = 0,
     ) -> NDArray[Any]:
-        """Runs on functions (k, n) at each epsilon with its T, or with the same: (k, epsilons)."""
+        """Runs on functions (k, n) at each epsilon, with T of its own or one T: (k, epsilons)."""
         budgets = list(np.broadcast(epsilons, horizons))
         found = np.empty((len(functions), len(budgets)), object)
         for i, j in np.ndindex(*found.shape):

@@ -31,7 +31,7 @@ COLOURS = ("#2e7d32", "#f9a825", "#c62828", "#9e9e9e")
 
 
 def counts(group: str) -> list[int]:
-    """Those of `judge.counts` for a paper."""
+    """What `judge.counts` counts, for a paper."""
     return judge.counts([(main, others) for _, main, others in verdicts(group)])
 
 

@@ -128,7 +128,7 @@ def test_a_full_disk_loses_nothing(begun, tmp_path, monkeypatch):
 
 
 def test_a_new_campaign_in_a_folder_that_is_not_there_is_refused(tmp_path):
-    """There is no campaign in memory, of which a later failure to write tells."""
+    """The error does not mention a campaign in memory, because there is none yet."""
     with pytest.raises(StoreError, match=r"its folder does not exist$"):
         Campaign([(0.0, 1.0)], seed=0, file=tmp_path / "none" / "campaign.json")
 

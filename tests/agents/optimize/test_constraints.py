@@ -90,7 +90,7 @@ def test_without_a_feasible_value_nothing_is_best():
     assert np.isnan(found.fun)
     assert not found.success
     assert found.recommended is None
-    first = "minimum: none, because each value that came violates a constraint"
+    first = "minimum: none, because every value violates a constraint"
     assert str(found).splitlines()[0] == first
     # Before a feasible point only feasibility counts, and it is best at 0.
     assert min(record.params["x0"] for record in found.campaign.records) < 0.01
