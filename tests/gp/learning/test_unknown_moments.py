@@ -79,6 +79,18 @@ def test_a_long_series_is_a_sum_of_parts(monkeypatch):
     assert value == pytest.approx(expected, abs=1e-8)
 
 
+def test_the_basis_of_far_and_near_rows_is_that_of_the_covariance_at_every_epsilon():
+    """The method of LAPACK that SciPy 1.15 used does not converge for the last two."""
+    times = np.cumsum(np.random.default_rng(0).choice([1.0, 20.0], p=[0.4, 0.6], size=150))
+    lags = np.abs(times[:, None] - times)
+    spread = 1.0 - 10.0 ** -np.linspace(0.3, 3.0, 20)
+    for epsilon in (*spread, 0.825375464799838, 0.9391570130923357):
+        basis = markov_basis(times, epsilon)
+        (vectors,) = basis.parts
+        found = vectors * basis.spread @ vectors.T
+        assert found == pytest.approx((1.0 - epsilon) ** (lags / 2.0), abs=1e-9)
+
+
 def test_repeated_times_are_allowed():
     times = np.array([0.0, 1.0, 1.0, 2.0, 3.0, 3.0, 4.0])
     values = drawn(times, 0.1, 4)
