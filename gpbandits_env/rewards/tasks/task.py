@@ -54,7 +54,7 @@ class Axes:
 
     def __init__(self, axes: tuple[Axis, ...]) -> None:
         self.axes, each = axes, [axis for axis in axes for _ in range(axis.count)]
-        low, high = np.array([(axis.low, axis.high) for axis in each]).T
+        low, high = np.reshape([(axis.low, axis.high) for axis in each], (-1, 2)).T
         self.box = Box(low, high)
         self.cube = Box(-np.ones(self.box.dim), np.ones(self.box.dim))
         self._log = np.array([axis.scale == "log" for axis in each])

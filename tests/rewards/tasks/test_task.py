@@ -57,6 +57,8 @@ def test_axes_that_cannot_be_are_refused():
         Axis("x", 0, 1, "log")
     with pytest.raises(InvalidInput, match="below high"):
         _ = Axes((Axis("x", 1, 1),)).box
+    with pytest.raises(InvalidInput, match="at least one coordinate"):
+        Axes(())
 
 
 @pytest.mark.parametrize("name", [*TASKS, *TEST_FUNCTIONS])
