@@ -73,7 +73,7 @@ def as_array(value: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def kind_of(array: NDArray[Any]) -> str:
-    """What an array holds, for messages: NumPy's names of strings, such as <U1, tell nobody."""
+    """What an array holds, for messages: "strings" in place of NumPy's names such as <U1."""
     return "strings" if array.dtype.kind in "US" else str(array.dtype)
 
 

@@ -112,6 +112,6 @@ class Explore(BatchRule):
                 except InvalidInput:
                     if safest is None:
                         raise
-                    # In many dimensions, possibly no candidate lies in a small region; it does.
+                    # In many dimensions, a small region may hold no candidate. This point is in it.
                     actions.append(safest)
         return np.concatenate(actions)

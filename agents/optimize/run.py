@@ -52,7 +52,7 @@ def _in_turn(fun: Callable[[Any], object], points: Iterable[object]) -> Iterable
 
 
 def _one_each(values: Iterable[object], count: int) -> Iterator[object]:
-    """The values of a map as they arrive; an error at once if a list has not one per point."""
+    """The values of a map as they arrive; a list of another length is an error at once."""
     must = f"parallel must return one value for each of {counted(count, 'point')}, in their order"
     if isinstance(values, (Mapping, Set)):  # its keys are no values, or it has no order
         raise InvalidInput(f"{must}, got {shown(values)}")

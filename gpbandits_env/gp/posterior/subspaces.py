@@ -214,9 +214,9 @@ class Distances:
         self.set_units(np.zeros(fixed.width), self._inverse, 1.0)
 
     def set_units(self, centre: Array, inverse: Array, factor: float) -> None:
-        """Set the center and the factors of points, of which new ones drop all columns.
+        """Set the center of points, their factors (width,), and the factor of the distances.
 
-        The other factor is that of the distances.
+        Other factors of points drop all columns.
         """
         if not np.array_equal(inverse, self._inverse):
             self.data = self.data[:0]
