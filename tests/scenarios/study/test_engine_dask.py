@@ -63,6 +63,8 @@ def kill_workers(cluster):
 def test_on_dask_killed_workers_do_no_harm(check_kills, dask_cluster, monkeypatch):
     # Dask restarts it twice: a trial may lose its own worker, and that of another one.
     monkeypatch.setitem(dask.config.config["distributed"]["scheduler"], "allowed-failures", 2)
+    # Else the cluster gives a worker up that has not come back after 15 seconds, on a busy machine.
+    monkeypatch.setitem(dask.config.config["distributed"]["deploy"], "lost-worker-timeout", "5m")
     with dask_cluster(1) as cluster:
         check_kills(Engine("dask", cluster.scheduler_address), 1)
 
