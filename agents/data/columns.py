@@ -55,7 +55,9 @@ class Data:
     def points(self) -> Points:
         return self._points[: self.size]
 
-    rewards, rounds, times = (_column(row) for row in range(3))
+    rewards: Array = _column(0)
+    rounds: Array = _column(1)
+    times: Array = _column(2)
 
     def noise_of(self, rows: slice | NDArray[np.intp]) -> Array | None:
         """The known variances of the noise of some rows, NaN elsewhere; None if none is known."""
