@@ -67,6 +67,7 @@ def test_on_dask_killed_workers_do_no_harm(check_kills, dask_cluster, monkeypatc
     monkeypatch.setitem(dask.config.config["distributed"]["deploy"], "lost-worker-timeout", "5m")
     with dask_cluster(1) as cluster:
         check_kills(Engine("dask", cluster.scheduler_address), 1)
+        cluster.wait_for_workers(1, timeout=60)  # old versions do not close while a worker starts
 
 
 def test_on_dask_results_come_as_they_are_done(odd, dask_cluster):
