@@ -127,6 +127,8 @@ class Sweep:
             own = {"posterior": {"type": "nystrom", "qbar": value}}
         elif self.constant == "lengthscale in time":
             own = {"temporal": {"type": "matern32", "lengthscale": value}}
+        elif self.constant == "rounds between fits":
+            own = {"learn": {"what": ["epsilon"], "every": value}}
         elif self.constant == "steps":
             own = {"batch": {"type": "dpp", "steps": value}}
         elif self.constant == "scale":
@@ -139,7 +141,7 @@ LEARN: Plain = {"learn": True}
 DRIFT, TEMPORAL_KERNEL = "told the drift", "told a kernel in time"
 BOX = "learned model in a box"
 BKB = ("bkb-ucb", "bkb-ei", "bkb-mpi")
-LEARNS: Plain = {"learn_every": 10, "learn_window": 200}
+LEARNS: Plain = {"learn": {"what": ["epsilon"]}}
 SWEEPS = (
     Sweep("gp-ucb", "beta", (THEOREM_OVER_5, *BETAS), KNOWN, 2.0, DRIFT, True),
     Sweep("tv-gp-ucb", "beta", BETAS, KNOWN[2:], 2.0, TEMPORAL_KERNEL, True),
@@ -160,7 +162,7 @@ SWEEPS = (
         more=LEARNS,
         share=0.4,
     ),
-    Sweep("tv-gp-ucb", "learn_every", (10, 5, 20, 40), DRIFTING[2:], share=0.4),
+    Sweep("tv-gp-ucb", "rounds between fits", (10, 5, 20, 40), DRIFTING[2:], share=0.4),
     Sweep("w-dbo", "lengthscale in time", (25.0, 5.0, 10.0, 50.0, 100.0), DRIFTING + STATIC),
     Sweep("rexp3", "variation", (1.0, 0.1, 3.0, 10.0), DRIFTING),
     Sweep("mpi", "margin", (0.01, 0.0, 0.001, 0.03, 0.1), STATIC + BATCHES + DELAYS),

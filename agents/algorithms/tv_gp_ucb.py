@@ -18,13 +18,10 @@ from gpbandits_env.agents.acquisitions.schedules import DRIFTING, LOG_TIME
 from gpbandits_env.agents.data.keep import drift_of
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
-from gpbandits_env.arrays import Settings, whole
+from gpbandits_env.arrays import Settings
 from gpbandits_env.gp.learning import Learning, learning_for
 from gpbandits_env.gp.temporal import TemporalKernel
 from gpbandits_env.problem import Problem
-
-# The rounds between fits of an epsilon that nobody states.
-LEARN_EVERY = 10
 
 
 class TVGPUCB(GPAgent):
@@ -40,14 +37,11 @@ class TVGPUCB(GPAgent):
 
     Args:
         epsilon: the drift rate; by default that of the problem. If the problem does not state it,
-            it is learned every 10 rounds.
+            it is learned with the hyperparameters that ``learn`` names, by default every 10 rounds
+            from the last 200.
         temporal: the covariance in time, if it is not that of epsilon (see `Parts`); by default
             that of the problem.
-        learn_every: if given, epsilon is learned by marginal likelihood once every ``learn_every``
-            rounds, together with the hyperparameters that ``learn`` names. Until the first fit,
-            ``epsilon`` is used.
-        learn_window: the number of last rounds that a fit uses; it costs O((m learn_window)^3).
-        learn: see `Parts`.
+        learn: see `Parts`; if it names epsilon, that is a start.
         standardize: see `Parts`.
         beta: see `GPUCB`; 0.8 log(4 t) by default, and 2 with a kernel ``temporal``.
     Raises:
@@ -66,24 +60,16 @@ class TVGPUCB(GPAgent):
         *,
         epsilon: float | None = None,
         temporal: TemporalKernel | Settings | None = None,
-        learn_every: int | None = None,
-        learn_window: int = 200,
         **settings: Any,
     ) -> None:
-        if temporal is None and epsilon is None and learn_every is None:
-            temporal = problem.temporal
+        learning = learning_for(settings.get("learn"), settings.get("standardize", False))
+        if epsilon is None and temporal is None and not (learning and learning.drifts):
+            epsilon, temporal = problem.epsilon, problem.temporal
+            if epsilon is None and temporal is None:
+                learning = learning or Learning(what=())
+                learning = replace(learning, what=(*learning.what, "epsilon"))
         if drift_of(epsilon, temporal)[1] is not None:
             settings.setdefault("beta", DRIFTING)
-        learning = learning_for(settings.get("learn"), settings.get("standardize", False))
-        if temporal is None:
-            epsilon = problem.epsilon if epsilon is None else epsilon
-            if epsilon is None and learn_every is None and not (learning and learning.drifts):
-                learn_every = LEARN_EVERY
-        window = whole(learn_window, "learn_window", 2)
-        if learn_every is not None:
-            every, rest = whole(learn_every, "learn_every"), learning or Learning(what=())
-            what = (*(word for word in rest.what if word != "epsilon"), "epsilon")
-            learning = replace(rest, every=every, what=what, window=window)
         settings["learn"] = learning
         super().__init__(problem, rng, epsilon=epsilon, temporal=temporal, **settings)
 

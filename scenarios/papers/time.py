@@ -223,7 +223,7 @@ def _unknown(name: str, what: str, drift: Plain, epsilon: float) -> Scenario:
 
 # Several of these agents are slow.
 RIVALS_TRIALS = 5
-LEARNS = {"epsilon": 0.01, "learn_every": 10}
+LEARNS = {"epsilon": 0.01, "learn": {"what": ["epsilon"], "every": 10}}
 
 SCENARIOS = (
     *(_unknown(name, *case) for name, case in UNKNOWN.items()),

@@ -171,9 +171,8 @@ def test_what_is_rejected_need_not_be_evaluated(world, name, more, batch_size):
 
 
 def test_a_learner_of_epsilon_can_skip(world):
-    agent = agents.make(
-        "tv-gp-ucb", world.problem(), seed=0, learn_every=5, learn_window=10, compress=0.3
-    )
+    learn = {"what": ["epsilon"], "every": 5, "window": 10}
+    agent = agents.make("tv-gp-ucb", world.problem(), seed=0, learn=learn, compress=0.3)
     _, evaluations = play(agent, world, 40, skip=True)
     assert evaluations < 40
     assert 0 <= agent.epsilon <= 1

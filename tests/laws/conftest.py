@@ -53,7 +53,7 @@ VARIANTS = {
     "w-dbo": [{"alpha": 1.0, "batch": "hallucinate", "learn": QUICK_LEARN}, {"compress": 0.05}],
     "wgp-ucb": [{"discount": 0.7, "learn": QUICK_LEARN}, {"compress": 0.05}],
     "bma-gp-ucb": [{"epsilons": [0.0, 0.2], "trigger": 1.0, "learn": QUICK_LEARN}],
-    "tv-gp-ucb": [{"learn_every": 4, "learn_window": 6}, {"batch": "ts-rsr"}],
+    "tv-gp-ucb": [{"learn": {"what": ["epsilon"], "every": 4, "window": 6}}, {"batch": "ts-rsr"}],
     "cub": [
         {"compress": 0.5},
         {"compress": {"alpha": 0.5}, "epsilon": 0.1, "horizon": 50},

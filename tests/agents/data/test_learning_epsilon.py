@@ -45,21 +45,22 @@ def play(agent, world, rounds):
     return told
 
 
-def learner(**settings):
-    return agents.make("tv-gp-ucb", PROBLEM, seed=0, **settings)
+def learner(epsilon=None, **when):
+    learn = {"what": ["epsilon"], **when}
+    return agents.make("tv-gp-ucb", PROBLEM, seed=0, epsilon=epsilon, learn=learn)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1])
 @pytest.mark.parametrize("start", [None, 0.5, 0.001])
 def test_comes_near_the_truth(epsilon, start):
-    agent = learner(epsilon=start, learn_every=100, learn_window=100)
+    agent = learner(epsilon=start, every=100, window=100)
     play(agent, Drifting(epsilon, seed=1), 100)
     assert epsilon / 2 < agent.epsilon < 2 * epsilon
 
 
 def test_the_learned_epsilon_has_the_largest_marginal_likelihood():
     """Eq. (24) written out, on a fine mesh."""
-    agent = learner(learn_every=40, learn_window=30)
+    agent = learner(every=40, window=30)
     told = play(agent, Drifting(0.05, seed=2), 40)[-30:]
     arms, rewards = (np.concatenate(column) for column in zip(*told, strict=True))
     times = np.repeat(np.arange(30), 2)
@@ -78,7 +79,7 @@ def test_the_learned_epsilon_has_the_largest_marginal_likelihood():
 
 def test_believes_the_window_under_the_new_epsilon():
     """What is known after learning is eqs. (7)-(8) on the window's rounds."""
-    agent = learner(learn_every=15, learn_window=10)
+    agent = learner(every=15, window=10)
     told = play(agent, Drifting(0.1, seed=3), 18)[5:]  # 10 in the window, and 3 since
     arms, rewards = (np.concatenate(column) for column in zip(*told, strict=True))
     times = np.repeat(np.arange(5, 18), 2)
@@ -93,7 +94,7 @@ def test_believes_the_window_under_the_new_epsilon():
 
 
 def test_learns_when_it_is_due_and_reset_unlearns():
-    agent = learner(epsilon=0.3, learn_every=6)
+    agent = learner(epsilon=0.3, every=6)
     world = Drifting(0.02, seed=4)
     play(agent, world, 5)
     assert agent.epsilon == 0.3
@@ -106,14 +107,14 @@ def test_learns_when_it_is_due_and_reset_unlearns():
     assert agent.epsilon != first
     agent.reset()
     assert agent.epsilon == agent.conditioned.model.epsilon == 0.3
-    assert np.array_equal(agent.belief()[0], learner(epsilon=0.3, learn_every=6).belief()[0])
+    assert np.array_equal(agent.belief()[0], learner(epsilon=0.3, every=6).belief()[0])
 
 
 @pytest.mark.parametrize("rounds", [4, 5, 9])
 def test_goes_on_from_a_snapshot_and_from_a_pickle(rounds):
-    agent = learner(learn_every=5, learn_window=7)
+    agent = learner(every=5, window=7)
     play(agent, Drifting(0.1, seed=5), rounds)
-    pickled, other = pickle.loads(pickle.dumps(agent)), learner(learn_every=5, learn_window=7)
+    pickled, other = pickle.loads(pickle.dumps(agent)), learner(every=5, window=7)
     other.restore(pickle.loads(pickle.dumps(agent.snapshot())))
     beliefs, epsilons = [], []
     for each in (agent, pickled, other):
@@ -130,7 +131,7 @@ def test_goes_on_from_a_snapshot_and_from_a_pickle(rounds):
 )
 def test_what_is_refused_does_not_enter_the_window(wrong):
     """Refused in the round in which it would have learned."""
-    agent, untroubled = learner(learn_every=6), learner(learn_every=6)
+    agent, untroubled = learner(every=6), learner(every=6)
     for each in (agent, untroubled):
         play(each, Drifting(0.1, seed=7), 5)
     with pytest.raises(InvalidInput):
@@ -143,14 +144,14 @@ def test_what_is_refused_does_not_enter_the_window(wrong):
 
 
 def test_rounds_of_any_size_and_times_are_learned_from():
-    agent = learner(learn_every=3)
+    agent = learner(every=3)
     for arms in ([1], [3, 4, 5, 6], [1, 1]):
         agent.tell(arms, np.full(len(arms), MEAN))
     assert 0 <= agent.epsilon < 0.01  # nothing moves
 
 
 def test_one_round_tells_nothing_of_a_drift():
-    agent = learner(epsilon=0.3, learn_every=1)
+    agent = learner(epsilon=0.3, every=1)
     agent.tell([1, 2], [MEAN, MEAN + 1.0])
     agent.tell([3, 4], [np.nan, np.nan], observed=np.zeros(2, bool))
     assert (agent.epsilon, agent.learned) == (0.3, [])
@@ -160,7 +161,7 @@ def test_one_round_tells_nothing_of_a_drift():
 
 def test_prior_data_are_no_round_to_learn_from():
     """They have no time, so they say nothing of a drift."""
-    one, other = (learner(epsilon=0.1, learn_every=6, learn_window=10) for _ in range(2))
+    one, other = (learner(epsilon=0.1, every=6, window=10) for _ in range(2))
     one.prior_data([3, 9, 20], [9.0, -9.0, 9.0])
     drifting, rng = Drifting(0.05, seed=2), np.random.default_rng(0)
     for _ in range(6):
@@ -175,7 +176,7 @@ def test_any_agent_learns_epsilon():
     """The same from the same data; and another beside a kernel that is learned too."""
     other = agents.make("ei", PROBLEM, seed=0, learn={"what": ["epsilon"], "every": 6, "window": 9})
     more = agents.make("ei", PROBLEM, seed=0, learn={"what": ["kernel", "epsilon"], "every": 6})
-    agent = learner(learn_every=6, learn_window=9)
+    agent = learner(every=6, window=9)
     for actions, rewards in play(agent, Drifting(0.1, seed=9), 20):
         for each in (other, more):
             each.tell(actions, rewards)
@@ -192,11 +193,25 @@ def test_any_agent_learns_epsilon():
 
 def test_says_what_it_cannot_learn_from():
     with pytest.raises(InvalidInput, match="cannot learn epsilon without noise"):
-        agents.make("tv-gp-ucb", PROBLEM, noise_var=0.0, learn_every=5)
-    for settings in (
-        {"learn_every": 0},
-        {"learn_every": 2.5},
-        {"learn_every": 5, "learn_window": 1},
-    ):
-        with pytest.raises(InvalidInput, match="learn_"):
-            learner(**settings)
+        agents.make("tv-gp-ucb", PROBLEM, noise_var=0.0, learn=["epsilon"])
+    for name, value in (("every", 0), ("every", 2.5), ("window", 1)):
+        with pytest.raises(InvalidInput, match=name):
+            learner(**{name: value})
+
+
+def test_a_drift_that_nobody_states_is_learned_with_the_rest():
+    usual, more = (
+        agents.make("tv-gp-ucb", PROBLEM, seed=0, learn=learn)
+        for learn in (None, {"what": ["kernel"], "every": 4})
+    )
+    world, rng, told = Drifting(0.1, seed=9), np.random.default_rng(0), learner(every=10)
+    for _ in range(12):
+        actions = rng.integers(ARMS.size, size=2)
+        rewards = world(actions)
+        for agent in (usual, more, told):
+            agent.tell(actions, rewards)
+    assert usual.learned == told.learned != []
+    assert [record["round"] for record in more.learned] == [4, 8, 12]
+    assert {"epsilon", "lengthscale"} <= more.learned[-1].keys()
+    stated = agents.make("tv-gp-ucb", PROBLEM.replaced(epsilon=0.2), seed=0)
+    assert (stated.epsilon, stated.refit) == (0.2, None)

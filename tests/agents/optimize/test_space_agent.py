@@ -106,7 +106,8 @@ def test_names_do_not_decide_whether_a_model_is_learned(monkeypatch):
     monkeypatch.setitem(AGENTS, "my-tv-thing", "algorithms.gp_ucb:GPUCB")
     monkeypatch.setitem(AGENTS, "my-thing", "algorithms.tv_gp_ucb:TVGPUCB")
     learned = {}
-    for agent, settings in {"my-tv-thing": {}, "my-thing": {"learn_every": 2}}.items():
+    often = {"learn": {"what": ["epsilon"], "every": 2}}
+    for agent, settings in {"my-tv-thing": {}, "my-thing": often}.items():
         campaign = Campaign({"x": (0.0, 1.0)}, agent, seed=0, n_initial=2, **settings)
         for _ in range(6):
             (suggestion,) = campaign.ask()
