@@ -41,7 +41,8 @@ class TVGPUCB(GPAgent):
             from the last 200.
         temporal: the covariance in time, if it is not that of epsilon (see `Parts`); by default
             that of the problem.
-        learn: see `Parts`; if it names epsilon, that is a start.
+        learn: see `Parts`. If it names epsilon, fits start from ``epsilon``, and that value is used
+            until the first fit.
         standardize: see `Parts`.
         beta: see `GPUCB`; 0.8 log(4 t) by default, and 2 with a kernel ``temporal``.
     Raises:
