@@ -160,10 +160,13 @@ def _part(
     check: Check, found: Evidence, cell: int, a: str, others: tuple[str, ...], what: str
 ) -> CheckPart:
     try:
-        curves = {k: _by_unit(check, found, cell, k) for k in (a, *others)}
+        values = {k: found.curve(cell, k, check.metric)[: check.trials] for k in (a, *others)}
     except KeyError as missing:  # an agent, or what a claim measures of it
         _, label, quantity = missing.args[0]
         return CheckPart(f"{what}: not run: {label}, {quantity}", UNDECIDED, {}, 0)
+    shared = min(map(len, values.values()))  # own results may have more trials of some agents
+    of: IntArray = found.units.get(cell, np.arange(shared))[:shared]
+    curves = {k: by_unit(v[:shared], of) for k, v in values.items()}
     units = len(curves[a])
     if check.yardstick == "slope":
         kept = found.rounds >= check.since * found.rounds[-1]
@@ -176,12 +179,6 @@ def _part(
         outcome, numbers = _by(check, at.pop(a), at, a)
         outcomes.append(outcome)
     return CheckPart(what, _over_rounds(outcomes), numbers, units)
-
-
-def _by_unit(check: Check, found: Evidence, cell: int, label: str) -> Array:
-    values = found.curve(cell, label, check.metric)[: check.trials]
-    units: IntArray = found.units.get(cell, np.arange(len(values)))[: len(values)]
-    return by_unit(values, units)
 
 
 def _index(found: Evidence, fraction: float) -> int:

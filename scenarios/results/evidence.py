@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, IntArray, Plain
-from gpbandits_env.errors import StoreError
+from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.files import writing
 from gpbandits_env.scenarios.metrics import FLOOR
 from gpbandits_env.scenarios.results.curves import along, optimum_moves
@@ -68,8 +68,8 @@ class Evidence:
 
     @property
     def trials(self) -> int:
-        """The number of trials of each agent."""
-        return len(next(iter(self.values.values())))
+        """The number of trials that all agents have."""
+        return min(map(len, self.values.values()))
 
     @property
     def horizon(self) -> int:
@@ -121,22 +121,37 @@ def rounds_kept(horizon: int, trials: int) -> IntArray:
 def gather(
     store: Store, measures: tuple[Measure, ...] = (), units: Units | None = None
 ) -> Evidence:
-    """The evidence in an open results file; simple regret only where the optimum stays."""
-    moves = optimum_moves(store)
+    """The evidence in an open results file; simple regret only where the optimum stays.
+
+    Of each agent, the trials before the first one that is missing count.
+
+    Raises:
+        InvalidInput: the cells differ in their horizon.
+    """
+    moves, scenario = optimum_moves(store), store.scenario
+    horizons = {scenario["points"][c].get("horizon", scenario["horizon"]) for c in store.cells()}
+    if len(horizons) > 1:
+        raise InvalidInput(
+            f"{store.path} has trials of {min(horizons)} to {max(horizons)} rounds, and values are "
+            "compared after the same rounds: run each horizon into a file of its own, such as with "
+            f"'--set horizon={max(horizons)}'"
+        )
+    counts = dict[tuple[int, str], int]()
+    for cell in store.cells():
+        for label in store.labels(cell):
+            counts[cell, label] = sum(i == t for i, t in enumerate(store.trials(cell, label)))
+    rounds = rounds_kept(horizons.pop(), min(counts.values()))
     names = [n for n in QUANTITIES if n != "simple_regret" or not moves]
     found: dict[tuple[int, str, str], Array] = {}
     batch: dict[int, int] = {}
-    for cell in store.cells():
-        for label in store.labels(cell):
-            trials, horizon, m = store.arrays(cell, label, "regret").shape
-            batch |= {cell: m} if m > 1 else {}
-            rounds = rounds_kept(horizon, trials)
-            for name in names:
-                curve = along(store, cell, label, name)[:, rounds - 1]
-                found[cell, label, name] = np.asarray(curve, np.float32)
-            for measure in measures:
-                for name, values in measure(store, cell, label).items():
-                    found[cell, label, name] = np.asarray(values, np.float32)
+    for (cell, label), count in counts.items():
+        m = store.arrays(cell, label, "regret").shape[2]
+        batch |= {cell: m} if m > 1 else {}
+        values = {name: along(store, cell, label, name)[:, rounds - 1] for name in names}
+        for measure in measures:
+            values.update(measure(store, cell, label))
+        for name, each in values.items() if count else ():
+            found[cell, label, name] = np.asarray(each[:count], np.float32)
     of = {cell: units(store, cell) for cell in store.cells()} if units else {}
     study = {
         "seed": store.scenario["seed"],

@@ -1,5 +1,7 @@
 """`gpbandits claims`: counts, the verdicts of a paper, and a claim with all its parts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -73,6 +75,24 @@ def test_trials_of_own_results_fall_into_the_units_of_the_kept_ones(tmp_path, mo
     assert _own((tmp_path / "own.sqlite",))[chosen.id].units[0].tolist() == [4, 7, 4]
     kept.study["seed"] = 3
     assert _own((tmp_path / "own.sqlite",))[chosen.id].units == {}
+
+
+def test_own_results_may_have_more_trials_of_one_agent(tmp_path):
+    """More than 25, of which fewer rounds are kept; the other agent has 2."""
+    scenario, file = registry.get("srinivas2010/se-1d"), tmp_path / "own.sqlite"
+    for labels, trials in ((["gp-ucb"], 26), (["gp-ucb/unscaled"], 2)):
+        run_study(scenario.select(labels, trials, 60), file, jobs=1, progress=False)
+    own = [line for line in said(ID, "--results", file) if "(srinivas2010/se-1d)" in line]
+    assert {"2 units" in line for line in own} == {True}
+
+
+def test_own_results_of_several_horizons_are_refused(tmp_path):
+    chosen = registry.get("srinivas2010/se-1d").select(["gp-ucb"], 1)
+    swept = replace(chosen, grid={"horizon": (5, 8)})
+    run_study(swept, tmp_path / "own.sqlite", jobs=1, progress=False)
+    run = CliRunner().invoke(main, ["claims", ID, "--results", str(tmp_path / "own.sqlite")])
+    assert run.exit_code == 2
+    assert "own.sqlite has trials of 5 to 8 rounds" in run.output
 
 
 @pytest.mark.parametrize(("name", "near"), [("srinivas201", "srinivas2010"), (f"{ID}s", ID)])

@@ -11,8 +11,11 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.results import evidence, references
+from gpbandits_env.scenarios.results.curves import curves_of
+from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run as study
 from gpbandits_env.scenarios.study.runner import make_env
 
 KEPT = [s for s in registry.scenarios().values() if evidence.load(s.id)]
@@ -209,6 +212,20 @@ def test_a_trial_that_differs_is_told(stored):
     assert evidence.differences(kept, now) == [told]
     del kept.values[0, "ei", "simple_regret"]
     assert evidence.differences(kept, now) == ["ei, simple_regret: no values are kept", told]
+
+
+def test_only_the_trials_before_a_missing_one_are_evidence(run, tiny, monkeypatch):
+    whole, missing = study.plan, (TrialKey(1, "ei", 2), TrialKey(1, "random", 0))
+    monkeypatch.setattr(study, "plan", lambda *a: [t for t in whole(*a) if t.key not in missing])
+    with Store.open(run().path) as store:
+        kept = evidence.gather(store)
+        every = curves_of(store, 1, "ei", "average_regret")
+    assert kept.labels(1) == ["gp-ucb", "ei"]
+    assert len(every) == 3
+    found = kept.curve(1, "ei", "average_regret")
+    np.testing.assert_allclose(found, every[:2, kept.rounds - 1], rtol=1e-6)
+    assert len(kept.curve(1, "gp-ucb", "average_regret")) == 4
+    assert kept.trials == 2
 
 
 def test_a_processor_without_some_instructions_is_another(monkeypatch):
