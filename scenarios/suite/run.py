@@ -149,7 +149,7 @@ def run_suite(
             count = min(trials or problem.trials, problem.trials)
             asked = replace(problem, agents=(entry, *others), trials=count)
             path = where / f"{id.partition('/')[2]}.sqlite"
-            again = path.exists() and not fresh and engine == LOCAL
+            again = path.exists() and not (fresh or Store.is_empty(path)) and engine == LOCAL
             if again and (raised := _check_repeats(path, asked, entry, seed)):
                 failures[id] = (raised,)
                 continue

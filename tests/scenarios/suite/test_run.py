@@ -226,6 +226,11 @@ def test_an_agent_whose_code_has_changed_is_not_mixed_with_its_old_trials(module
     )
 
 
+def test_a_file_that_a_kill_left_empty_is_filled(tmp_path):
+    (tmp_path / "se.sqlite").touch()
+    assert played("random", tmp_path).rows["random (this run)", "core-v1/se"].trials == 4
+
+
 def test_an_agent_is_mended_after_a_failure_and_keeps_its_other_trials(module, tmp_path):
     import suite_agents
 
