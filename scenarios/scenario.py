@@ -128,6 +128,10 @@ class Scenario:
 
     def __post_init__(self) -> None:
         check(self)
+        clock = self.env_kwargs.get("clock")
+        if not isinstance(clock, Mapping | None):
+            # A `Clock` becomes its dict, whose entries the grid and the agents may replace.
+            object.__setattr__(self, "env_kwargs", {**self.env_kwargs, "clock": plain(clock)})
         whole(self.horizon, "horizon")
         whole(self.trials, "trials", maximum=MOST_TRIALS)
         metric_named(self.metric)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.envs.clock import Clock
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.reporting.plots import declared, figure
@@ -137,6 +138,16 @@ def test_parts_of_the_time_have_no_simple_regret_and_no_bounds(tmp_path):
         assert declared(store) == [Panel(f"{n}_regret", "time") for n in ("average", "cumulative")]
     with pytest.raises(InvalidInput, match="time on a clock"):
         run_study(replace(given, bounds=({"type": "theorem1"},)), tmp_path / "y.sqlite", jobs=1)
+
+
+@pytest.mark.parametrize("grid", [{}, {"clock.unit": (1.0,)}, {"clock": (Clock(**CLOCK),)}])
+def test_a_clock_is_as_its_dict(grid):
+    given = scenario(env_kwargs=WORLD | {"clock": Clock(**CLOCK)}, grid=grid)
+    for label in ("slow", "usual"):
+        now, same = run_trial(given, label, 0), run_trial(scenario(grid=grid), label, 0)
+        assert {k: v.tolist() for k, v in now.rounds.items()} == {
+            k: v.tolist() for k, v in same.rounds.items()
+        }
 
 
 def test_only_the_clock_ends_a_trial():
