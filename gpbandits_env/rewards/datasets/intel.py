@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import numpy as np
 from scipy.io import loadmat
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_unpacked
 from gpbandits_env.rewards.datasets.dataset import Dataset
@@ -108,7 +108,9 @@ def load_intel_raw(
         InvalidInput: an option is out of range, or the file has no complete day.
     """
     path, slots = dataset.locate(), _rows_per_day(every)
-    positive(longest_gap, "longest_gap")
+    whole(longest_gap, "longest_gap")
+    if days is not None:
+        whole(days, "days")
     opened: Callable[..., TextIO] = gzip.open if path.suffix == ".gz" else open
     try:
         if opened is not open:
@@ -118,7 +120,7 @@ def load_intel_raw(
     except (OSError, EOFError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from None
     kept = [day for day in found if _fits(day, longest_gap // every)]
-    kept = kept if days is None else kept[: whole(days, "days")]
+    kept = kept[:days]
     if not kept:
         raise InvalidInput(
             f"no day has all 46 motes without a gap above {longest_gap} minutes; allow a larger "

@@ -98,7 +98,8 @@ def test_lines_in_any_order_give_the_same_table(read):
         ([], {}, "no valid reading"),
         (two_days()[:60], {}, "longest_gap"),
         (two_days(), {"every": 7}, "divide a day"),
-        (two_days(), {"every": 60, "days": 0}, "days"),
+        ([], {"every": 60, "days": 0}, "days"),  # before the file is read
+        (two_days(), {"every": 60, "longest_gap": 120.0}, "longest_gap must be a whole number"),
         (two_days(), {"every": 60, "longest_gap": -1}, "longest_gap"),
     ],
 )
