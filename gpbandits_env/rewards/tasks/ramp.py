@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, finite_array, frozen, positive
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.descent import descend
 from gpbandits_env.gp.threads import one_blas_thread
-from gpbandits_env.rewards.datasets.gisette import FEATURES, load_gisette
+from gpbandits_env.rewards.datasets.gisette import FEATURES, PARTS, load_gisette
 from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Task, TaskEntry
 
 # The bias is the weight of a constant feature of this value, which adds almost nothing to the norm.
@@ -44,6 +44,7 @@ class RampLoss(Task):
             "valid".
     Raises:
         InvalidInput: a number is out of range.
+        UnknownName: there is no such part of the patterns.
     """
 
     cost: float = 1.0
@@ -54,6 +55,7 @@ class RampLoss(Task):
     def __post_init__(self) -> None:
         positive(self.cost, "cost")
         positive(self.bound, "bound")
+        one_of(self.data, PARTS, "part of gisette")
         if not float(finite_array(self.s, "s", ndim=0)) < 1.0:
             raise InvalidInput(f"s must be below 1, got {self.s!r}")
 

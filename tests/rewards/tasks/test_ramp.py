@@ -61,5 +61,6 @@ def test_what_does_not_fit_is_refused():
     for options in ({"cost": 0}, {"bound": -1}, {"s": 1}, {"s": "low"}):
         with pytest.raises(InvalidInput):
             make_task("ramp-loss", options)
-    with pytest.raises(UnknownName, match="part of gisette"):
-        make_task("ramp-loss", {"data": "mad"}).prepare()
+    for data in ("mad", ["made"]):
+        with pytest.raises(UnknownName, match="part of gisette"):
+            make_task("ramp-loss", {"data": data})
