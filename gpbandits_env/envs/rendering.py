@@ -63,9 +63,15 @@ class Display:
             self._figure = None
 
 
+def check_believes(agent: object) -> None:
+    """Raise InvalidInput unless an agent has a ``belief`` that can be shown; None shows none."""
+    if agent is not None and not callable(getattr(agent, "belief", None)):
+        raise InvalidInput(f"an attached agent needs belief() -> (mean, sd), got {agent!r}")
+
+
 @dataclass
 class Viewer:
-    """Records the readings of one episode, and draws them."""
+    """Records the readings of one episode, and draws them with the belief of an attached agent."""
 
     bandit: Bandit
     mode: str
@@ -91,16 +97,6 @@ class Viewer:
         if self.bandit.process.moves:
             # Readings of functions of much earlier rounds would be misleading.
             del self.history[:-RECENT]
-
-    def attach(self, agent: object) -> None:
-        """Show this agent's belief; None shows none.
-
-        Raises:
-            InvalidInput: the agent has no ``belief``.
-        """
-        if agent is not None and not callable(getattr(agent, "belief", None)):
-            raise InvalidInput(f"an attached agent needs belief() -> (mean, sd), got {agent!r}")
-        self.agent = agent
 
     def draw(
         self, function: Function, round_: int, cumulative: float, simple: float

@@ -16,7 +16,7 @@ from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import BoolArray, Episode, noisy_rewards, one_arm, split_action
 from gpbandits_env.envs.interface import Interface
-from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
+from gpbandits_env.envs.rendering import METADATA, Viewer, check_believes, check_render_mode
 from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import Function
@@ -296,7 +296,8 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
             raise InvalidInput(
                 "attach() needs an environment made with render_mode='rgb_array' or 'human'"
             )
-        self._viewer.attach(agent)
+        check_believes(agent)
+        self._viewer.agent = agent
 
     def render(self) -> Any:
         """The last round as a line of text or a picture (height, width, 3) uint8, or in a window.

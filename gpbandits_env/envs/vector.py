@@ -18,7 +18,7 @@ from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import BoolArray, Episode, split_action
 from gpbandits_env.envs.interface import Interface
-from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
+from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_believes, check_render_mode
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import FunctionBatch
@@ -216,16 +216,18 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         """Show each instance's agent in its pictures from now on (see `BanditEnv.attach`).
 
         Raises:
-            InvalidInput: there is not one agent per instance, or the environment has no render
-                mode.
+            InvalidInput: there is not one agent per instance, one has no ``belief``, or the
+                environment has no render mode; no agent is attached then.
         """
         if not self._viewers or not isinstance(agents, Sequence) or len(agents) != self.num_envs:
             raise InvalidInput(
                 f"attach() needs one agent per instance ({self.num_envs}), got {shown(agents)}, "
                 "and an environment made with render_mode='rgb_array'"
             )
+        for agent in agents:
+            check_believes(agent)
         for viewer, agent in zip(self._viewers, agents, strict=True):
-            viewer.attach(agent)
+            viewer.agent = agent
 
     def render(self) -> tuple[Any, ...] | None:
         """A line of text or a picture of each instance."""

@@ -172,6 +172,13 @@ def test_only_what_can_be_shown_is_attached(env):
         plain.attach(Believer(4))
 
 
+def test_if_one_agent_cannot_be_shown_none_is_attached():
+    env = gym.make_vec("gpbandits/StaticGP-v0", 2, grid=4, render_mode="ansi").unwrapped
+    with pytest.raises(InvalidInput, match="belief"):
+        env.attach([Believer(4), object()])
+    assert [viewer.agent for viewer in env._viewers] == [None, None]
+
+
 def test_readings_of_functions_long_gone_are_not_shown():
     for name, kept in (("MarkovGP", RECENT), ("StaticGP", RECENT + 5)):
         env = gym.make(f"gpbandits/{name}-v0", grid=9, render_mode="ansi").unwrapped
