@@ -17,6 +17,8 @@ RECENT = 15
 SIDE_BY_SIDE: Plain = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 METADATA: Plain = {**SIDE_BY_SIDE, "render_modes": ["human", "ansi", "rgb_array"]}
 
+NO_MODE = "render() draws nothing: make the environment with a render_mode"
+
 
 def check_render_mode(mode: str | None, metadata: Settings = METADATA) -> str | None:
     """The render mode, checked.

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, Info, Plain, Points, mapping
 from gpbandits_env.display import Displayed
+from gpbandits_env.envs import rendering
 from gpbandits_env.envs.bandit import Bandit, Observation, Space, for_episode
 from gpbandits_env.envs.clock import ClockSpec
 from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import BoolArray, Episode, noisy_rewards, one_arm, split_action
 from gpbandits_env.envs.interface import Interface
-from gpbandits_env.envs.rendering import METADATA, Viewer, check_believes, check_render_mode
 from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import Function
@@ -88,7 +88,7 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
             corruption or a clock out of range, or a clock with a delay or contexts.
     """
 
-    metadata = METADATA
+    metadata = rendering.METADATA
     observation_space: Space
     action_space: Space
 
@@ -102,12 +102,12 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
         corruption: CorruptionSpec = None,
         clock: ClockSpec = None,
     ) -> None:
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode = rendering.check_render_mode(render_mode)
         super().__init__(bandit, None, selective, discrete_action, delay, corruption, clock)
         self.bandit, self._batch_size = bandit, bandit.problem.batch_size
         self._check = bandit.problem.domain.check
         self.action_space, self.observation_space = self._action_space(), self._observation_space()
-        self._viewer = None if render_mode is None else Viewer(bandit, render_mode)
+        self._viewer = None if render_mode is None else rendering.Viewer(bandit, render_mode)
         self._episode: Episode | None = None
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
 
@@ -296,7 +296,7 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
             raise InvalidInput(
                 "attach() needs an environment made with render_mode='rgb_array' or 'human'"
             )
-        check_believes(agent)
+        rendering.check_believes(agent)
         self._viewer.agent = agent
 
     def render(self) -> Any:
@@ -305,7 +305,7 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
         In render mode "human" every `reset` and `step` calls it, and it returns nothing.
         """
         if self._viewer is None:
-            gym.logger.warn("render() draws nothing: make the environment with a render_mode")
+            gym.logger.warn(rendering.NO_MODE)
             return None
         return self._viewer.draw(self.function, self._round, self._cumulative, self._simple)
 

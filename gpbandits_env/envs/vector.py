@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium.utils.seeding import np_random as seeded
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -12,13 +13,13 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, as_array, mapping, whole
+from gpbandits_env.envs import rendering
 from gpbandits_env.envs.bandit import Bandit, Observation, for_episode
 from gpbandits_env.envs.clock import ClockSpec
 from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import BoolArray, Episode, split_action
 from gpbandits_env.envs.interface import Interface
-from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_believes, check_render_mode
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import FunctionBatch
@@ -70,11 +71,11 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
         self.autoreset_mode = _autoreset_of(autoreset_mode)
-        self.metadata = {**SIDE_BY_SIDE, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**rendering.SIDE_BY_SIDE, "autoreset_mode": self.autoreset_mode}
         # Gymnasium's make() reads -1 as "no limit"; so do we.
         horizon = None if max_episode_steps == -1 else max_episode_steps
         self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
-        self.render_mode = check_render_mode(render_mode, SIDE_BY_SIDE)
+        self.render_mode = rendering.check_render_mode(render_mode, rendering.SIDE_BY_SIDE)
         super().__init__(bandit, num_envs, selective, discrete_action, delay, corruption, clock)
         own = self._clock
         self._clock = own and replace(own, scale=own.scale / num_envs)
@@ -83,7 +84,9 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         self.single_observation_space = self._observation_space()
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self._viewers = [Viewer(bandit, render_mode) for _ in range(num_envs) if render_mode]
+        self._viewers = [
+            rendering.Viewer(bandit, render_mode) for _ in range(num_envs) if render_mode
+        ]
 
         # The generator of each instance, and its seed.
         self._streams: list[tuple[np.random.Generator, int]] = [seeded() for _ in range(num_envs)]
@@ -225,12 +228,15 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
                 "and an environment made with render_mode='rgb_array'"
             )
         for agent in agents:
-            check_believes(agent)
+            rendering.check_believes(agent)
         for viewer, agent in zip(self._viewers, agents, strict=True):
             viewer.agent = agent
 
     def render(self) -> tuple[Any, ...] | None:
         """A line of text or a picture of each instance."""
+        if not self._viewers:
+            gym.logger.warn(rendering.NO_MODE)
+            return None
         self._require_reset("render() was called before reset()")
         return tuple(
             viewer.draw(

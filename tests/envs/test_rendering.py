@@ -1,4 +1,5 @@
 import pickle
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -170,6 +171,14 @@ def test_only_what_can_be_shown_is_attached(env):
     plain = gym.make("gpbandits/StaticGP-v0", grid=4).unwrapped
     with pytest.raises(InvalidInput, match="render_mode='rgb_array'"):
         plain.attach(Believer(4))
+
+
+@pytest.mark.parametrize("make", [gym.make, partial(gym.make_vec, num_envs=2)])
+def test_without_a_render_mode_there_is_a_warning_and_no_picture(make):
+    env = make("gpbandits/StaticGP-v0", grid=4).unwrapped
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="with a render_mode"):
+        assert env.render() is None
 
 
 def test_if_one_agent_cannot_be_shown_none_is_attached():
