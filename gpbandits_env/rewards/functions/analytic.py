@@ -98,7 +98,7 @@ class AnalyticProcess(RewardProcess):
         self.peak, self.accuracy = given.peak(k), given.accuracy(k)
         self._best = to_cube(given.maximizer(k), self.box)
         self._active = _places(places, k, size)
-        self._shift = None if shift is True else _shift(shift, k)
+        self._shift = None if isinstance(shift, (bool, np.bool_)) and shift else _shift(shift, k)
         moved = np.zeros(k) if self._shift is None else self._best + self._shift
         stays_inside(motion, moved, name)
 

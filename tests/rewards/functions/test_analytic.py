@@ -136,6 +136,12 @@ def test_five_thousand_dimensions_are_exact():
         assert max(f(points).max(), f(near).max()) <= f.optimum + f.accuracy
 
 
+def test_a_shift_is_drawn_for_the_true_of_numpy_too():
+    given = [in_cube("ackley", 3, shift=drawn) for drawn in (True, np.True_)]
+    shifts = [p.begin(np.random.default_rng(0)).function.placement.shift for p in given]
+    assert (shifts[0] == shifts[1]).all()
+
+
 @pytest.mark.parametrize(
     ("args", "says"),
     [
