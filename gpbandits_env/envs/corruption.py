@@ -31,8 +31,7 @@ class Corruption(ABC):
     budget: float
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            whole(value, name) if name == "k" else positive(value, name, zero=name == "budget")
+        positive(self.budget, "budget", zero=True)
 
     @abstractmethod
     def wanted(self, function: Function, domain: Domain, values: Array) -> Array:
@@ -52,6 +51,10 @@ class Lowering(Corruption):
     """An attack on values within ``height`` > 0 of the optimum, in units of the reward."""
 
     height: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive(self.height, "height")
 
     def range(self, low: float, high: float) -> tuple[float, float]:
         return low - self.height, high
@@ -97,6 +100,10 @@ class TopK(Corruption):
     """The values of the k best arms, and of arms equal to the last of them, become the smallest."""
 
     k: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(self.k, "k")
 
     def wanted(self, function: Function, domain: Domain, values: Array) -> Array:
         every = function(np.arange(domain.size))

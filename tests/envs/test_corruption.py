@@ -1,11 +1,14 @@
 """Adversaries within a budget: each attack by its formula, the budget, and mistakes."""
 
+from dataclasses import dataclass
+
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env.envs.corruption import Flipping
 from gpbandits_env.errors import InvalidInput, UnknownName
 
 WANTED = {
@@ -83,6 +86,17 @@ def test_mistakes():
         gym.make(
             "gpbandits/StaticGP-v0", corruption={"type": "clipping", "budget": 1.0, "height": 0.0}
         )
+
+
+def test_a_corruption_of_ones_own_has_any_settings():
+    @dataclass(frozen=True, kw_only=True)
+    class Mine(Flipping):
+        name: str = "mine"
+        offset: float = -1.0
+
+    assert Mine(budget=0.0).offset == -1.0
+    with pytest.raises(InvalidInput, match="budget"):
+        Mine(budget=-1.0)
 
 
 def test_the_best_arms_are_tied_up_to_rounding():
