@@ -255,8 +255,7 @@ class Scenario:
         entries = {e.label: _used(e) for e in self.agents}
         for entry in entries.values():
             del entry["label"]
-        result: Plain = plain(found | {"agents": entries})
-        return result
+        return plain(found | {"agents": entries})
 
 
 # The entries of a results file that its results depend on. Runs that share a file agree in these.

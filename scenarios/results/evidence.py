@@ -100,8 +100,7 @@ def by_unit(values: Array, units: IntArray) -> Array:
     _, of, counts = np.unique(units, return_inverse=True, return_counts=True)
     sums = np.zeros((len(counts), *values.shape[1:]))
     np.add.at(sums, of, values)
-    found: Array = sums / counts.reshape(-1, *(1,) * (values.ndim - 1))
-    return found
+    return sums / counts.reshape(-1, *(1,) * (values.ndim - 1))
 
 
 def rounds_kept(horizon: int, trials: int) -> IntArray:

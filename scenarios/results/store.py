@@ -163,8 +163,7 @@ class Store(Displayed):
     @property
     def scenario(self) -> Plain:
         """The resolved scenario."""
-        found: Plain = self.meta("scenario")
-        return found
+        return self.meta("scenario")
 
     def add(self, records: Iterable[TrialRecord | TrialFailure]) -> None:
         """Add trials, either all of them or none.

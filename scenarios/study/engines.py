@@ -76,5 +76,4 @@ def opened(jobs: int, engine: Engine = LOCAL) -> AbstractContextManager[Pool]:
     if not isinstance(engine, Engine):
         raise InvalidInput(f"engine must be an Engine, such as Engine('dask'), got {shown(engine)}")
     module = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
-    made: AbstractContextManager[Pool] = module.opened(jobs, engine.address)
-    return made
+    return module.opened(jobs, engine.address)

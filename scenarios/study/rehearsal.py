@@ -117,10 +117,9 @@ def resolved(scenario: Scenario, seed: int = 0) -> Plain:
             # The default settings of an agent determine the results as well.
             known = agents.settings_of(entry["agent"])
             entry["defaults"] = json.loads(json.dumps(known, default=repr))
-        result: Plain = json.loads(as_json(plain | {"bounds": bounds}, allow_nan=False))
+        return json.loads(as_json(plain | {"bounds": bounds}, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{scenario.id}: a scenario must be JSON-able: {error}") from None
-    return result
 
 
 def describe(env: Any) -> Plain:

@@ -8,7 +8,6 @@ from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
 
 import numpy as np
 
@@ -64,8 +63,7 @@ def archived(suite: str) -> dict[tuple[str, str], Row]:
 def absent(suite: str) -> dict[str, dict[str, list[str]]]:
     """The rows that the archive does not have: agent -> the reason -> problems."""
     file = folder(suite).joinpath(ABSENT)
-    found: Any = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    return found
+    return json.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def row_of(

@@ -42,8 +42,7 @@ def chosen(suite: str, names: Sequence[str] | None = None) -> dict[str, Scenario
 
 def tags(suite: str) -> dict[str, str]:
     """What the problems of a suite ask of an agent: tag -> what it says."""
-    found: dict[str, str] = SUITES[one_of(suite, SUITES, "suite", HINT)].TAGS
-    return found
+    return SUITES[one_of(suite, SUITES, "suite", HINT)].TAGS
 
 
 def frozen(problem: Scenario, seed: int = 0) -> str:

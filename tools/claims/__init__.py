@@ -36,15 +36,13 @@ REPLAYED = (
 
 def measures(scenario: str) -> tuple[Measure, ...]:
     """What the claims of its paper measure in the results of a scenario, beside its curves."""
-    found: tuple[Measure, ...] = table(scenario, "MEASURES").get(scenario, ())
-    return found
+    return table(scenario, "MEASURES").get(scenario, ())
 
 
 def units(scenario: str) -> Units | None:
     """How the trials of a scenario fall into independent units; None if each is one."""
     usual = one_unit if scenario in REPLAYED else None
-    found: Units | None = table(scenario, "UNITS").get(scenario, usual)
-    return found
+    return table(scenario, "UNITS").get(scenario, usual)
 
 
 def table(id: str, name: str) -> Mapping[str, Any]:

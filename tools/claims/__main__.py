@@ -42,8 +42,7 @@ def compute(name: str) -> None:
 def with_digits(kept: Plain) -> Plain:
     """Plain data, with `DIGITS` digits of each number."""
     text = json.dumps(kept)
-    found: Plain = json.loads(text, parse_float=lambda n: float(f"{float(n):.{DIGITS}g}"))
-    return found
+    return json.loads(text, parse_float=lambda n: float(f"{float(n):.{DIGITS}g}"))
 
 
 if __name__ == "__main__":

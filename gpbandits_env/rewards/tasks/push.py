@@ -47,8 +47,7 @@ def engine() -> ModuleType:
     with warnings.catch_warnings():
         # Newer Python versions warn about types that the wrapper generator of Box2D makes.
         warnings.simplefilter("ignore", DeprecationWarning)
-        found: ModuleType = optional("Box2D", "push")
-    return found
+        return optional("Box2D", "push")
 
 
 def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
