@@ -164,11 +164,8 @@ class Scenario:
     def _cell(self, index: int, point: Settings) -> "Cell":
         here = self.changed(point)
         # Fields that no result depends on are dropped: each trial carries its cell to a worker.
-        left: Plain = {
-            f.name: f.default
-            for f in fields(self)
-            if f.metadata.get("about") and f.default is not MISSING
-        }
+        about = (f for f in fields(self) if f.metadata.get("about") and f.default is not MISSING)
+        left: Plain = {f.name: f.default for f in about}
         return Cell(index, dict(point), replace(here, **left, grid=()))
 
     def changed(self, settings: Settings) -> "Scenario":
@@ -302,12 +299,8 @@ class Cell:
     @property
     def instance_params(self) -> Plain:
         """The part of ``params`` that the environment and its random stream depend on."""
-        kept = ("horizon", "batch_size")
-        return {
-            name: value
-            for name, value in self.params.items()
-            if name not in kept and not name.startswith("agents.")
-        }
+        left = ("horizon", "batch_size", "agents")
+        return {k: v for k, v in self.params.items() if k.partition(".")[0] not in left}
 
 
 def _used(declared: Any) -> Plain:

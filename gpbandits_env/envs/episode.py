@@ -140,7 +140,14 @@ class Episode:
         rewards = noise + (values if self.inside is None else self._noisy(actions, observed))
         if self.corruption is None:
             return rewards, 0.0
-        changes = self._corrupted(values, observed)
+        changes = np.zeros(len(values))
+        if self._left > 0.0:
+            wanted = self.corruption.wanted(self.path.function, self._domain, values)
+            for i, change in enumerate(wanted.tolist()):
+                if observed is None or observed[i]:
+                    paid = min(abs(change), self._left)
+                    self._left -= paid
+                    changes[i] = np.copysign(paid, change)
         return rewards + changes, changes
 
     def _noisy(self, actions: Points, observed: BoolArray | None) -> Array:
@@ -150,20 +157,6 @@ class Episode:
         rewards = noisy_rewards(self.path.function, actions, observed, self.inside)
         self.seconds += perf_counter() - started
         return rewards
-
-    def _corrupted(self, values: Array, observed: BoolArray | None) -> Array:
-        """What the adversary adds to the rewards of actions of these noiseless values, (m,)."""
-        changes = np.zeros(len(values))
-        if self._left <= 0.0:
-            return changes
-        assert self.corruption is not None
-        wanted = self.corruption.wanted(self.path.function, self._domain, values)
-        for i, change in enumerate(wanted.tolist()):
-            if observed is None or observed[i]:
-                paid = min(abs(change), self._left)
-                self._left -= paid
-                changes[i] = np.copysign(paid, change)
-        return changes
 
     def _alone(self, point: Points) -> float:
         """The value of one skipped point (1, d).

@@ -5,7 +5,7 @@ Intervals have a coverage of 90% and Student's quantiles. An outcome is "holds",
 or "undecided".
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -178,10 +178,6 @@ def limit(a: Array, limits: Limits) -> Judged:
 
 
 # Yardsticks that compare agents two by two, and those that look at one.
-PAIRS: dict[str, Callable[[Array, Array, Limits], Judged]] = {"better": better, "level": level}
-SINGLE: dict[str, Callable[[Array, Limits], Judged]] = {
-    "mean": mean,
-    "share": share,
-    "limit": limit,
-}
+PAIRS = {"better": better, "level": level}
+SINGLE = {"mean": mean, "share": share, "limit": limit}
 YARDSTICKS = (*PAIRS, "best", "published", "slope", *SINGLE)

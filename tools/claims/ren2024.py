@@ -206,11 +206,7 @@ def _batches_of(name: str, label: str, run: int) -> Iterator[dict[str, float]]:
 def _compared(agent: Any) -> dict[str, float]:
     agent.search.renew()
     now, literal = agent.next_round(), theory.Literal(candidates=True)
-    rules = {
-        "ts": Thompson(),
-        "ts-rsr": RegretToSigmaRatio(REDRAWS),
-        "no-redraws": literal,
-    }
+    rules = {"ts": Thompson(), "ts-rsr": RegretToSigmaRatio(REDRAWS), "no-redraws": literal}
     row = {}
     for rule, chooses in rules.items():
         batch = chooses.choose(now)

@@ -82,12 +82,7 @@ def data_folders() -> list[Path]:
 
 def find(names: Sequence[str], subfolder: str) -> Path | None:
     """The first existing file in the data folders or their subfolder, or None."""
-    paths = (
-        path
-        for folder in data_folders()
-        for name in names
-        for path in (folder / name, folder / subfolder / name)
-    )
+    paths = (at / name for f in data_folders() for name in names for at in (f, f / subfolder))
     return next((path for path in paths if path.is_file()), None)
 
 
