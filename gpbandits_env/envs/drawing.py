@@ -205,15 +205,14 @@ def _area(scene: Scene) -> tuple[MapArea, Array]:
     """The points at which the function is drawn, and its values there."""
     domain, mapped = scene.bandit.problem.domain, scene.bandit.locations is not None
     if isinstance(domain, Arms):
-        actions = np.arange(domain.size)
-        names = ("east", "north") if mapped else ("$x_1$", "$x_2$")
         grid = None if mapped else domain.axes
-        if grid is not None and min(len(axis) for axis in grid) == 1:
-            grid = None
-        return MapArea(scene.at(actions), grid, names), scene.function(actions)
-    axes = tuple(np.linspace(low, high, COARSE) for low, high in domain.span.T)
-    points = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
-    return MapArea(points, axes, ("$x_1$", "$x_2$")), scene.function(points)
+        grid = grid if grid and min(map(len, grid)) > 1 else None
+        actions: Points = np.arange(domain.size)
+    else:
+        grid = tuple(np.linspace(low, high, COARSE) for low, high in domain.span.T)
+        actions = np.stack([g.ravel() for g in np.meshgrid(*grid, indexing="ij")], axis=1)
+    names = ("east", "north") if mapped else ("$x_1$", "$x_2$")
+    return MapArea(scene.at(actions), grid, names), scene.function(actions)
 
 
 def _places(figure: Figure, maps: int, area: MapArea) -> list[Axes]:
