@@ -14,14 +14,8 @@ from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, EntryPoint
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
-from gpbandits_env.gp.kernels import (
-    Empirical,
-    Kernel,
-    OnCoordinates,
-    Product,
-    SquaredExponential,
-    kernel_from_dict,
-)
+from gpbandits_env.gp import kernels
+from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards import datasets
 from gpbandits_env.rewards.datasets import FILE_OPTIONS, Readings, is_file_name, read_table
@@ -117,7 +111,7 @@ class TableArguments(Arguments):
         arms = Arms(np.arange(float(train.shape[1])))
         problem = Problem(
             domain=arms,
-            kernel=Empirical(covariance),
+            kernel=kernels.Empirical(covariance),
             noise_var=positive(model_noise_var, "model_noise_var", zero=True),
             batch_size=self.batch_size,
             prior_mean=train.mean(axis=None if self.common_mean else 0),
@@ -134,9 +128,9 @@ class TableArguments(Arguments):
     def _with_contexts(self, problem: Problem, seen: "ObservedContexts") -> Problem:
         """The problem on arms and contexts; the history has no contexts."""
         given, dim = self.context_kernel, seen.domain.dim
-        own = seen.kernel if given is None else kernel_from_dict(given)
-        context = OnCoordinates(tuple(range(1, 1 + dim)), own)
-        kernel = Product((OnCoordinates((0,), problem.kernel), context))
+        own = seen.kernel if given is None else kernels.kernel_from_dict(given)
+        context = kernels.OnCoordinates(tuple(range(1, 1 + dim)), own)
+        kernel = kernels.Product((kernels.OnCoordinates((0,), problem.kernel), context))
         # With a box of contexts the posterior is in a box, where the prior mean is one number.
         mean = problem.prior_mean if seen.domain.finite else float(np.mean(problem.prior_mean))
         return replace(problem, kernel=kernel, contexts=seen.domain, history=None, prior_mean=mean)
@@ -203,7 +197,7 @@ def observed_contexts(spec: Settings, table: Readings) -> ObservedContexts:
     if set(mapping(spec, "contexts")) == {"clock", "parts"}:
         day, parts = whole(spec["clock"], "clock", 2), whole(spec["parts"], "parts", 2)
         rows = np.arange(len(table.values)) % day * parts // day
-        return ObservedContexts(clock(parts), rows, SquaredExponential(1.0))
+        return ObservedContexts(clock(parts), rows, kernels.SquaredExponential(1.0))
     if set(spec) == {"columns"}:
         columns = table.places(spec["columns"])
         seen = table.values[:, columns]
@@ -212,7 +206,7 @@ def observed_contexts(spec: Settings, table: Readings) -> ObservedContexts:
                 raise InvalidInput(f"column {column} (counted from 0) is constant: no context")
         domain = Box(seen.min(axis=0), seen.max(axis=0))
         ell = tuple((0.5 * (domain.high - domain.low)).tolist())
-        return ObservedContexts(domain, seen, SquaredExponential(ell), columns)
+        return ObservedContexts(domain, seen, kernels.SquaredExponential(ell), columns)
     raise InvalidInput(
         'contexts must be {"clock": rows per day, "parts": parts of the day} or '
         f'{{"columns": indices or names}}, got {shown(spec)}'

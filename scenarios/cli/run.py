@@ -18,15 +18,8 @@ from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
+from gpbandits_env.scenarios.study import files
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
-from gpbandits_env.scenarios.study.files import (
-    OWN,
-    as_toml,
-    find,
-    parse_settings,
-    template,
-    with_settings,
-)
 from gpbandits_env.scenarios.study.run import Outcome, run_study
 from gpbandits_env.specs import no_user_code as refuse_user_code
 
@@ -91,15 +84,15 @@ def run(
     if no_user_code:
         refused = refuse_user_code("run without --no-user-code if you trust it")
         click.get_current_context().with_resource(refused)
-    where, found = Engine(engine, address), find(scenario)
+    where, found = Engine(engine, address), files.find(scenario)
     chosen = found.select(agents, trials, horizon)
-    chosen = with_settings(chosen, parse_settings(settings))
+    chosen = files.with_settings(chosen, files.parse_settings(settings))
     path = out or Path("results") / _file("-".join([scenario, *settings]))
     _check_plots(scenario, path)
     try:
         outcome = run_study(chosen, path, jobs=jobs, engine=where, seed=seed, fresh=fresh)
     except UnknownArgument as error:
-        raise UnknownName(f"{error}; --set also takes {', '.join(OWN)}") from None
+        raise UnknownName(f"{error}; --set also takes {', '.join(files.OWN)}") from None
     if outcome.interrupted:
         click.echo(_kept(outcome, "stopped"), err=True)
         sys.exit(exit_code())
@@ -127,9 +120,9 @@ def _conclude(scenario: Scenario, outcome: Outcome) -> None:
     if outcome.done:
         with Store.open(outcome.path) as store:
             click.echo(report(store).text(pairs=False))
-            files = plot(store)
+            plots = plot(store)
         click.echo(f"\nresults  {outcome.path}")
-        for file in files:
+        for file in plots:
             click.echo(f"plot     {file}")
     if outcome.failures:
         first = outcome.failures[0]
@@ -176,9 +169,9 @@ def new(file: Path, source: str | None, force: bool) -> None:
         raise InvalidInput(f"{file}: the folder {file.parent} does not exist")
     if file.exists() and not force:
         raise InvalidInput(f"{file} already exists; --force overwrites it")
-    text = template(file.name)
+    text = files.template(file.name)
     if source is not None:
-        text = as_toml(registry.get(source), file.name)
+        text = files.as_toml(registry.get(source), file.name)
     write_text(file, text, "text")
     click.echo(f"wrote {file}; run it with: gpbandits run {shlex.quote(str(file))}")
     if source is not None:

@@ -13,16 +13,7 @@ from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y, reported_metrics
-from gpbandits_env.scenarios.reporting.style import (
-    INK,
-    band,
-    entitle,
-    legible,
-    line_styles,
-    new_figure,
-    share_legend,
-    write,
-)
+from gpbandits_env.scenarios.reporting import style
 from gpbandits_env.scenarios.results.curves import along, in_parts, optimum_moves, resets
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
@@ -55,7 +46,7 @@ def plot(
         The files.
     """
     picture = figure(store, log=log, bounds=bounds)
-    return write(picture, stem or store.path.with_suffix(""), [store.path])
+    return style.write(picture, stem or store.path.with_suffix(""), [store.path])
 
 
 def figure(
@@ -82,8 +73,8 @@ def figure(
     size = 1 if len(panels) == 1 else -(-len(panels) // columns) * columns
     rows = -(-len(cells) * size // columns)
     # Those of all agents of the study, whether or not they are drawn.
-    styles = line_styles({k: entry["agent"] for k, entry in scenario["agents"].items()})
-    with new_figure(WIDTH, 1.2 + 2.6 * rows) as figure:
+    styles = style.line_styles({k: entry["agent"] for k, entry in scenario["agents"].items()})
+    with style.new_figure(WIDTH, 1.2 + 2.6 * rows) as figure:
         grid: Any = figure.subplots(rows, columns, squeeze=False)
         blocks = grid.reshape(-1, size)
         for axes in blocks[len(cells) :].ravel():
@@ -100,8 +91,8 @@ def figure(
             block[0].set_title("\n".join([_above(first.title), *heading(scenario["points"], cell)]))
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
         about = f"{counted(trials, 'trial')}, band: {BANDS[first.band]}"
-        entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
-        share_legend(figure, min(len(scenario["agents"]) + bounds, 6))
+        style.entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
+        style.share_legend(figure, min(len(scenario["agents"]) + bounds, 6))
     return figure
 
 
@@ -155,19 +146,19 @@ def _draw_curves(
     y, x, labels = Y[panel.y], X[panel.x], store.labels(cell)
     top, end = 0.0, 0.0
     for label in labels:
-        style = styles[label]
+        look = styles[label]
         curves = along(store, cell, label, panel.y)
         mean, half = curves.mean(axis=0), panel.band_of(curves)
         at = along(store, cell, label, panel.x).mean(axis=0)
         forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0)) - 1
-        axes.plot(at[forgotten], mean[forgotten], ".", color=style["color"], markersize=5)
+        axes.plot(at[forgotten], mean[forgotten], ".", color=look["color"], markersize=5)
         rounds = _plotted(len(mean)) - 1
         at, mean, half = at[rounds], mean[rounds], half[rounds]
         alone = "o" if np.isfinite(at).sum() == 1 else None  # a line of one point is not seen
-        axes.plot(at, mean, label=legible(label), marker=alone, **style)
+        axes.plot(at, mean, label=style.legible(label), marker=alone, **look)
         low = _reflected(mean, half) if panel.log else mean - half
         alpha = SHADE if len(labels) <= FEW else FAINT
-        band(axes, at, low, mean + half, style["color"], alpha=alpha)
+        style.band(axes, at, low, mean + half, look["color"], alpha=alpha)
         top, end = max(top, float(np.max(mean + half))), max(end, float(at[-1]))
     axes.set_title(_above(panel.title))
     axes.set_xlabel(x.label)
@@ -199,7 +190,7 @@ def _draw_bounds(axes: "Axes", bounds: Mapping[str, tuple[str, Array]], name: st
         if metric == name:
             rounds = _plotted(len(curve))
             looks: Plain = {"linestyle": DOTS[i % len(DOTS)], "linewidth": 1.2}
-            axes.plot(rounds, curve[rounds - 1], color=INK, label=title, **looks)
+            axes.plot(rounds, curve[rounds - 1], color=style.INK, label=title, **looks)
             axes.autoscale(axis="y")
             if axes.get_yscale() == "linear":
                 axes.set_ylim(bottom=0.0)

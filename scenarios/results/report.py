@@ -13,12 +13,7 @@ from gpbandits_env.display import Displayed, aligned, counted, html_table
 from gpbandits_env.errors import optional
 from gpbandits_env.scenarios.declare import finite
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named, reported_metrics
-from gpbandits_env.scenarios.results.curves import (
-    curves_of,
-    in_parts,
-    optimum_moves,
-    rounds_played,
-)
+from gpbandits_env.scenarios.results import curves
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
 
@@ -135,14 +130,14 @@ class Report(Displayed):
     @property
     def metrics(self) -> list[str]:
         """The metrics in tables, with that of the report first: see `metrics.reported_metrics`."""
-        return reported_metrics(self.metric, self.optimum_moves or in_parts(self.scenario))
+        return reported_metrics(self.metric, self.optimum_moves or curves.in_parts(self.scenario))
 
     @property
     def rounds(self) -> str:
         """The number of rounds or parts in words, or its range if a grid sweeps the horizon."""
         usual: int = self.scenario["horizon"]
         found = {cell.params.get("horizon", usual) for cell in self.cells}
-        unit = "part" if in_parts(self.scenario) else "round"
+        unit = "part" if curves.in_parts(self.scenario) else "round"
         return f"{min(found)} to " * (len(found) > 1) + counted(max(found), unit)
 
     def _facts(self) -> Plain:
@@ -211,7 +206,7 @@ def report(store: Store, metric: str | None = None) -> Report:
     metric_named(name)
     cells = [_cell(store, index, scenario["points"][index], name) for index in store.cells()]
     failures = tuple(f"{f.key}: {f.error}" for f in store.failures())
-    moves = optimum_moves(store)
+    moves = curves.optimum_moves(store)
     return Report(scenario, name, moves, tuple(cells), failures, store.digest())
 
 
@@ -253,7 +248,9 @@ def mean_ranks(table: Array) -> Array:
 def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
     labels = store.labels(index)
     names = reported_metrics(metric)
-    last = {k: {name: curves_of(store, index, k, name)[:, -1] for name in names} for k in labels}
+    last = {
+        k: {name: curves.curves_of(store, index, k, name)[:, -1] for name in names} for k in labels
+    }
     finals = {k: dict(zip(store.trials(index, k), last[k][metric], strict=True)) for k in labels}
 
     def of(*labels: str) -> list[Array]:
@@ -277,7 +274,7 @@ def _agent(
     store: Store, cell: int, label: str, values: dict[str, Array], rank: float
 ) -> AgentResult:
     found = {name: mean_and_error(each) for name, each in values.items()}
-    rounds = np.maximum(rounds_played(store, cell, label), 1.0)
+    rounds = np.maximum(curves.rounds_played(store, cell, label), 1.0)
     ask, tell, evaluate = (
         float((store.seconds(cell, label, n).sum(axis=1) / rounds).mean()) * 1e6
         for n in ("ask", "tell", "evaluate")

@@ -21,16 +21,8 @@ from gpbandits_env.arrays import Array, Plain, Settings
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import StoreError, one_of
 from gpbandits_env.files import check_regular
+from gpbandits_env.scenarios.results import store_check
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, TrialRecord
-from gpbandits_env.scenarios.results.store_check import (
-    check_format,
-    check_ours,
-    check_sound,
-    checksum,
-    clear_errors,
-    damaged,
-    decoding,
-)
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
     FORMAT,
@@ -69,7 +61,7 @@ class Store(Displayed):
     def create(cls, path: str | Path, meta: Settings) -> Self:
         """Create a file and its folder; ``meta`` are JSON-able entries, including "scenario"."""
         path = Path(path)
-        with clear_errors(path):
+        with store_check.clear_errors(path):
             check_regular(path)
             if path.exists() and not cls.is_empty(path):
                 raise StoreError(f"{path} already exists")
@@ -97,7 +89,7 @@ class Store(Displayed):
             StoreError: it is damaged, no results file of this format, or cannot be read.
         """
         path = Path(path)
-        with clear_errors(path):
+        with store_check.clear_errors(path):
             check_regular(path)
             if not path.exists():
                 raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
@@ -105,8 +97,8 @@ class Store(Displayed):
             store = cls(path, connection, PATIENCE if write else 0.0)
             try:
                 with store.transaction() as db:  # other runs add no trials meanwhile
-                    check_format(db, path)
-                    check_sound(db, path)
+                    store_check.check_format(db, path)
+                    store_check.check_sound(db, path)
             except BaseException:
                 store.close()
                 raise
@@ -115,10 +107,10 @@ class Store(Displayed):
     @staticmethod
     def remove(path: Path) -> None:
         """Delete a results file, even a damaged one; StoreError for any other file."""
-        with clear_errors(path):
+        with store_check.clear_errors(path):
             check_regular(path)
             with closing(connect(path, "rw")) as db:
-                check_ours(db, path)
+                store_check.check_ours(db, path)
             path.unlink()
 
     @classmethod
@@ -155,7 +147,9 @@ class Store(Displayed):
     def set_meta(self, entries: Settings) -> None:
         """Replace entries of the meta table, in one transaction."""
         rows = [(key, to_json(value)) for key, value in entries.items()]
-        sums = [(to_json(["meta", key]), checksum([(key, value)])) for key, value in rows]
+        sums = [
+            (to_json(["meta", key]), store_check.checksum([(key, value)])) for key, value in rows
+        ]
         with self.transaction() as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
             db.executemany(REPLACE_CHECKSUM, sums)
@@ -189,7 +183,7 @@ class Store(Displayed):
     def add_bounds(self, cell: int, curves: Mapping[str, tuple[str, Array]]) -> None:
         """Keep the theory curves of a cell: name -> (metric, curve)."""
         rows = [(cell, name, metric, pack(c)) for name, (metric, c) in curves.items()]
-        sums = [(to_json(["bounds", *row[:2]]), checksum([row])) for row in rows]
+        sums = [(to_json(["bounds", *row[:2]]), store_check.checksum([row])) for row in rows]
         with self.transaction() as db:
             db.executemany("INSERT OR REPLACE INTO bounds VALUES (?, ?, ?, ?)", rows)
             db.executemany(REPLACE_CHECKSUM, sums)
@@ -257,8 +251,8 @@ class Store(Displayed):
         if not rows:
             raise StoreError(f"{self.path} has no {name} of agent {agent!r}")
         if len(rows) != len(self.trials(cell, agent)):
-            raise damaged(self.path, f"a trial of agent {agent!r} has no {name}")
-        with decoding(self.path):
+            raise store_check.damaged(self.path, f"a trial of agent {agent!r} has no {name}")
+        with store_check.decoding(self.path):
             return np.stack([unpack(*row) for row in rows])
 
     def digest(self) -> str:
@@ -279,7 +273,7 @@ class Store(Displayed):
         if self._db.in_transaction:
             yield self._db
             return
-        with clear_errors(self.path):
+        with store_check.clear_errors(self.path):
             patiently(self._db, "BEGIN IMMEDIATE", self._patience)
             try:
                 yield self._db
@@ -290,7 +284,7 @@ class Store(Displayed):
                 raise
 
     def _each(self, sql: str, *values: Any) -> Iterator[Any]:
-        with clear_errors(self.path):
+        with store_check.clear_errors(self.path):
             yield from self._db.execute(sql, values)
 
     def _all(self, sql: str, *values: Any) -> list[Any]:
@@ -312,4 +306,4 @@ def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:
     # In the order in which `checksums` reads them: by name.
     results = [(*key, *seeds, horizon), *sorted(arrays)]
     for item, parts in (("trial", results), ("seconds", sorted(rows))):
-        db.execute(REPLACE_CHECKSUM, (to_json([item, *key]), checksum(parts)))
+        db.execute(REPLACE_CHECKSUM, (to_json([item, *key]), store_check.checksum(parts)))

@@ -24,16 +24,9 @@ from gpbandits_env.scenarios.results.report import Report
 from gpbandits_env.scenarios.results.report import report as summarize
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
-from gpbandits_env.scenarios.study import engines
+from gpbandits_env.scenarios.study import engines, runner
 from gpbandits_env.scenarios.study.pool import Pool, results
 from gpbandits_env.scenarios.study.rehearsal import changed, rehearse, resolved
-from gpbandits_env.scenarios.study.runner import (
-    FOLDERS,
-    PlannedTrial,
-    check_sendable,
-    forget_environments,
-    of_main,
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,11 +102,11 @@ def run_study(
     jobs = engines.workers(jobs)
     whole(seed, "seed", 0, None)
     cells = scenario.cells()
-    forget_environments()
+    runner.forget_environments()
     rehearsed = (rehearse(cell, scenario.bounds) for cell in cells)
     problems, described = map(list, zip(*rehearsed, strict=True))
     if jobs > 1 or engine != engines.LOCAL:
-        check_sendable(cells)
+        runner.check_sendable(cells)
     meta = {
         "scenario": resolved(scenario, seed),
         "versions": versions(),
@@ -143,14 +136,16 @@ def run_study(
         return Outcome(store.path, done, len(wanted), tuple(store.failures()), interrupted)
 
 
-def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[PlannedTrial]:
+def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[runner.PlannedTrial]:
     """Every trial, in declared order: cells, then environment instances, then agents."""
     tasks = []
     for cell in cells:
-        sent = of_main(cell)
+        sent = runner.of_main(cell)
         for trial in range(trials):
             keys = [TrialKey(cell.index, entry.label, trial) for entry in cell.scenario.agents]
-            tasks += [PlannedTrial(cell, key, seed, tuple(FOLDERS), sent) for key in keys]
+            tasks += [
+                runner.PlannedTrial(cell, key, seed, tuple(runner.FOLDERS), sent) for key in keys
+            ]
     return tasks
 
 
@@ -220,7 +215,7 @@ def _keep_bounds(
 
 
 def _run(
-    store: Store, tasks: Sequence[PlannedTrial], total: int, progress: bool, pool: Pool
+    store: Store, tasks: Sequence[runner.PlannedTrial], total: int, progress: bool, pool: Pool
 ) -> bool:
     """Run the tasks and store each; return True if Ctrl-C ended the run."""
     title = tasks[0].cell.scenario.id if tasks else "all done"

@@ -24,13 +24,7 @@ from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.registration import register_all
 from gpbandits_env.rewards.regret import instantaneous
 from gpbandits_env.scenarios.declare import as_json
-from gpbandits_env.scenarios.results.records import (
-    MOST_ACTIONS,
-    Rounds,
-    TrialFailure,
-    TrialKey,
-    TrialRecord,
-)
+from gpbandits_env.scenarios.results import records
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario, clocked
 from gpbandits_env.seeding import seed_for
 from gpbandits_env.specs import FAMILIES
@@ -67,7 +61,7 @@ class PlannedTrial:
     """
 
     cell: Cell
-    key: TrialKey
+    key: records.TrialKey
     seed: int
     folders: tuple[str, ...] = ()
     sent: tuple[tuple[str, str, Any], ...] = ()
@@ -244,7 +238,7 @@ def run_rounds(
     Returns:
         The arrays of a `TrialRecord`, and its times.
     """
-    rounds, seconds = Rounds(horizon or USUAL), Rounds(horizon or USUAL)
+    rounds, seconds = records.Rounds(horizon or USUAL), records.Rounds(horizon or USUAL)
     instance: Any = env.unwrapped
     selective = bool(getattr(instance, "selective", False))
     delayed = instance.problem.max_delay is not None
@@ -271,7 +265,7 @@ def run_rounds(
             reveal(instance.function.values)
         observed = mask[0] if selective else np.ones(len(actions), dtype=bool)
         spent += int(np.count_nonzero(observed))
-        if store_actions and horizon and horizon * np.size(actions) <= MOST_ACTIONS:
+        if store_actions and horizon and horizon * np.size(actions) <= records.MOST_ACTIONS:
             rounds.put(t, actions=actions)
         if "time" in observation:
             rounds.put(t, time=observation["time"], time_regret=info["time_regret"])
@@ -342,7 +336,7 @@ def model_order(agent: Any) -> int:
 
 def run_tasks(
     tasks: Sequence[PlannedTrial], seconds: float = math.inf
-) -> list[TrialRecord | TrialFailure]:
+) -> list[records.TrialRecord | records.TrialFailure]:
     """Run the trials of several tasks; a trial that raises or exits becomes a failure.
 
     None begins after so many seconds, except the first.
@@ -359,7 +353,7 @@ def run_tasks(
     return found
 
 
-def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
+def _run_or_fail(task: PlannedTrial) -> records.TrialRecord | records.TrialFailure:
     for folder in task.folders:
         look_in(folder)
     for kind, name, found in task.sent:
@@ -370,7 +364,7 @@ def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
     except (Exception, SystemExit) as error:
         lines = "".join(traceback.format_exception_only(error)).splitlines()
         said = ", ".join(lines).removeprefix(f"{type(error).__module__}.")
-        return TrialFailure(task.key, _storable(said), _storable(traceback.format_exc()))
+        return records.TrialFailure(task.key, _storable(said), _storable(traceback.format_exc()))
 
 
 def _storable(text: str) -> str:
@@ -378,22 +372,22 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def died(task: PlannedTrial, why: object) -> TrialFailure:
+def died(task: PlannedTrial, why: object) -> records.TrialFailure:
     """The failure of a trial that every worker process has died of; ``why`` is the last death."""
     words = "WorkerDied: its worker process died whenever it ran this trial (out of memory?)"
-    return TrialFailure(task.key, words, f"{words}: {why}\n")
+    return records.TrialFailure(task.key, words, f"{words}: {why}\n")
 
 
-def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> TrialRecord:
+def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> records.TrialRecord:
     """Run a single trial at the first point of a scenario's grid; errors are not caught."""
     one_of(label, [entry.label for entry in scenario.agents], "agent in the scenario")
     whole(trial, "trial", 0)
     cell = scenario.cells()[0]
     with one_blas_thread():
-        return _run(PlannedTrial(cell, TrialKey(cell.index, label, trial), seed))
+        return _run(PlannedTrial(cell, records.TrialKey(cell.index, label, trial), seed))
 
 
-def _run(task: PlannedTrial) -> TrialRecord:
+def _run(task: PlannedTrial) -> records.TrialRecord:
     cell, here, label = task.cell, task.cell.scenario, task.key.agent
     entry = next(e for e in here.agents if e.label == label)
     env_seed, agent_seed = task.stream("world"), task.stream("agent", label)
@@ -424,4 +418,4 @@ def _run(task: PlannedTrial) -> TrialRecord:
         rounds, seconds = in_parts(rounds, seconds, here.horizon, end, known)
     if "actions" not in rounds:
         first.pop("initial_actions", None)
-    return TrialRecord(task.key, env_seed, agent_seed, rounds | first, seconds)
+    return records.TrialRecord(task.key, env_seed, agent_seed, rounds | first, seconds)

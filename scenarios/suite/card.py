@@ -17,36 +17,11 @@ from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.display import Displayed, aligned, counted, html_table
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.declare import finite
+from gpbandits_env.scenarios.results import statistics
 from gpbandits_env.scenarios.results.report import mean_ranks
-from gpbandits_env.scenarios.results.statistics import (
-    LIMITS,
-    ORACLE,
-    RANDOM,
-    RESAMPLES,
-    Interval,
-    Ranking,
-    Scale,
-    Tested,
-    interquartile_mean,
-    interval,
-    ranking,
-    record,
-    sentence,
-    share_below,
-    tested,
-)
+from gpbandits_env.scenarios.results.statistics import ORACLE, RANDOM, Interval, Ranking, Scale
+from gpbandits_env.scenarios.suite import scores
 from gpbandits_env.scenarios.suite.rows import Field, Row
-from gpbandits_env.scenarios.suite.scores import (
-    Standing,
-    by_agent,
-    by_tag,
-    differences,
-    means_of,
-    runtime,
-    scales_of,
-    scores_of,
-    standings,
-)
 
 # The pictures show agents that play at least this share of the newcomer's problems.
 MOST = 0.75
@@ -92,8 +67,8 @@ class Card(Displayed):
     suite: str
     version: str
     newcomer: str
-    agents: tuple[Standing, ...]
-    tests: tuple[Tested, ...]
+    agents: tuple[scores.Standing, ...]
+    tests: tuple[statistics.Tested, ...]
     tags: dict[str, tuple[Interval, int]]
     ranking: Ranking | None
     profiles: dict[str, Array]
@@ -113,10 +88,11 @@ class Card(Displayed):
         # A comparison has the name of its metric instead of a suite's.
         of = "" if self.improvement or not self.suite else f" of {self.suite}"
         on = f"{counted(self.own.problems, 'problem')}{of}"
-        return f"{sentence(self.own.label, self.tests, on)}{self.failed and f'; {self.failed}'}."
+        said = statistics.sentence(self.own.label, self.tests, on)
+        return f"{said}{self.failed and f'; {self.failed}'}."
 
     @property
-    def own(self) -> Standing:
+    def own(self) -> scores.Standing:
         """The standing of the agent that the sentence is about."""
         if self.newcomer:
             return next(a for a in self.agents if a.label == self.newcomer)
@@ -176,7 +152,7 @@ class Card(Displayed):
             own = [[*_said(of[k]), said[of[k].better]] if k in of else [""] * 3 for k in labels]
         else:
             names = ["beats", "loses to"]
-            own = [[str(count) for count in record(k, self.tests)[1:]] for k in labels]
+            own = [[str(count) for count in statistics.record(k, self.tests)[1:]] for k in labels]
         columns |= zip(names, map(list, zip(*own, strict=True)), strict=True)
         if not all(np.isnan(a.seconds) for a in self.agents):
             columns["per round"] = [duration(a.seconds) for a in self.agents]
@@ -234,13 +210,13 @@ class Card(Displayed):
     def to_dict(self) -> Plain:
         """A plain JSON dict; numbers that are not finite become None."""
         plain = asdict(self) | {"sentence": self.sentence}
-        plain |= {"profile_scores": LIMITS, "shares": SHARES}
+        plain |= {"profile_scores": statistics.LIMITS, "shares": SHARES}
         if self.ranking:
             plain["ranking"]["p"] = [[*pair, p] for pair, p in self.ranking.p.items()]
         return finite(plain)
 
 
-def _said(test: Tested) -> list[str]:
+def _said(test: statistics.Tested) -> list[str]:
     """The effect and the p-value of a test."""
     return [f"{test.effect:+.2f}", f"{test.p:.2g}" if test.p >= 0.001 else "< 0.001"]
 
@@ -253,7 +229,7 @@ def card(
     scales: Mapping[str, Scale] | None = None,
     notes: Sequence[str] = (),
     failed: str = "",
-    resamples: int = RESAMPLES,
+    resamples: int = statistics.RESAMPLES,
     seed: int = 0,
 ) -> Card:
     """Compare an agent with all others of a field, or each agent with each.
@@ -273,17 +249,17 @@ def card(
         UnknownName: the field has no row of the newcomer.
         InvalidInput: rows of one problem are of different problems or horizons.
     """
-    by, all_shown, rng = by_agent(field), scales is not None, np.random.default_rng(seed)
+    by, all_shown, rng = scores.by_agent(field), scales is not None, np.random.default_rng(seed)
     if newcomer or not by:
         one_of(newcomer, by, "agent with rows")
     own = by[newcomer] if newcomer else {id: row for (_, id), row in field.items()}
     _check(field, own)
     shared = {key: row for key, row in field.items() if key[1] in own}
-    scales = scales_of(shared, newcomer) if scales is None else scales
-    agents = standings(shared, tags, scales=scales, resamples=resamples, seed=seed)
+    scales = scores.scales_of(shared, newcomer) if scales is None else scales
+    agents = scores.standings(shared, tags, scales=scales, resamples=resamples, seed=seed)
     rivals = [a.label for a in agents if a.label not in (newcomer, ORACLE)]
     pairs = [(newcomer, rival) for rival in rivals] if newcomer else combinations(rivals, 2)
-    scored = {k: scores for k, rows in by.items() if (scores := scores_of(rows, scales))}
+    scored = {k: of for k, rows in by.items() if (of := scores.scores_of(rows, scales))}
     shown = list(scored) if all_shown else _shown(agents, newcomer) if scales else []
     rounds = np.unique(np.geomspace(1, max(row.rounds[-1] for row in own.values()), 120).round())
     rank = _ranked(scored, [id for id in own if id in scales])
@@ -292,18 +268,24 @@ def card(
         _versions(field, newcomer),
         newcomer,
         agents,
-        tested([(a, b, [*differences(by[a], by[b]).values()]) for a, b in pairs]),
+        statistics.tested([(a, b, [*scores.differences(by[a], by[b]).values()]) for a, b in pairs]),
         {
-            tag: (interval(interquartile_mean, found, rng, resamples), len(found))
-            for tag, found in by_tag(scored.get(newcomer, {}), tags).items()
+            tag: (
+                statistics.interval(statistics.interquartile_mean, found, rng, resamples),
+                len(found),
+            )
+            for tag, found in scores.by_tag(scored.get(newcomer, {}), tags).items()
         },
         rank,
-        {k: share_below([*scored[k].values()], LIMITS, rng, resamples) for k in shown},
+        {
+            k: statistics.share_below([*scored[k].values()], statistics.LIMITS, rng, resamples)
+            for k in shown
+        },
         rounds,
-        {k: runtime(by[k], scales, rounds) for k in shown},
+        {k: scores.runtime(by[k], scales, rounds) for k in shown},
         (*notes, *_notes(by, newcomer, scales, rank)) if newcomer else (),
         dict(scales),
-        means_of(shared),
+        scores.means_of(shared),
         failed,
     )
 
@@ -328,7 +310,7 @@ def critical(found: Ranking) -> str:
     )
 
 
-def _shown(agents: Sequence[Standing], newcomer: str) -> list[str]:
+def _shown(agents: Sequence[scores.Standing], newcomer: str) -> list[str]:
     """The newcomer, the three best others that play most of its problems, and random."""
     problems = next(a.problems for a in agents if a.label == newcomer)
     scored = [
@@ -369,7 +351,7 @@ def _ranked(scored: Mapping[str, Mapping[str, Array]], ids: Sequence[str]) -> Ra
         if len(both) * count >= len(best[0]) * len(best[1]):
             best = [a for a in agents if a in both], order[:count]
     table = [[float(scored[agent][id].mean()) for id in best[1]] for agent in best[0]]
-    return ranking(*best, np.array(table))
+    return statistics.ranking(*best, np.array(table))
 
 
 def _notes(

@@ -6,15 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gpbandits_env.arrays import Plain
-from gpbandits_env.scenarios.reporting.style import (
-    INK,
-    band,
-    entitle,
-    legible,
-    line_styles,
-    new_figure,
-    share_legend,
-)
+from gpbandits_env.scenarios.reporting import style
 from gpbandits_env.scenarios.results.statistics import LIMITS, ORACLE
 from gpbandits_env.scenarios.suite.card import MOST, SHARES, Card
 
@@ -33,13 +25,13 @@ def figure(card: Card) -> "Figure":
     styles, panels, last = _styles(card), _panels(card), _height(card)
     rows = -(-sum(draw is not _ranks for draw, _ in panels.values()) // 2)
     heights = [max(3.6, 0.6 + 0.3 * len(card.profiles))] * rows
-    with new_figure(13.0, 1.0 + sum(heights) + last) as made:
+    with style.new_figure(13.0, 1.0 + sum(heights) + last) as made:
         grid = made.add_gridspec(rows + 1, 2, height_ratios=[*heights, last])
         for i, (draw, looks) in enumerate(panels.values()):
             place = grid[-1, :] if draw is _ranks else grid[i // 2, i % 2]
             draw(made.add_subplot(place, **looks), card, styles)
-        entitle(made, f"{card.sentence} Score {card.own.score}.")
-        share_legend(made, 6)
+        style.entitle(made, f"{card.sentence} Score {card.own.score}.")
+        style.share_legend(made, 6)
     return made
 
 
@@ -47,11 +39,11 @@ def single_figures(card: Card) -> "dict[str, Figure]":
     """Each picture of a card as a figure of its own, by its name."""
     styles, found = _styles(card), {}
     for name, (draw, looks) in _panels(card).items():
-        with new_figure(*((13.0, _height(card)) if draw is _ranks else (6.0, 4.4))) as made:
+        with style.new_figure(*((13.0, _height(card)) if draw is _ranks else (6.0, 4.4))) as made:
             draw(axes := made.add_subplot(**looks), card, styles)
             axes.set_title("")  # the page has a caption
             if draw not in (_ranks, _cost):  # which name their agents
-                share_legend(made, 3)
+                style.share_legend(made, 3)
         found[name] = made
     return found
 
@@ -74,7 +66,7 @@ def _panels(card: Card) -> "dict[str, tuple[Callable[[Any, Card, Styles], None],
 
 def _styles(card: Card) -> Styles:
     """The looks of each line, by its label; the newcomer's is thick."""
-    found = line_styles({k: k.partition("/")[0].partition(" (")[0] for k in card.profiles})
+    found = style.line_styles({k: k.partition("/")[0].partition(" (")[0] for k in card.profiles})
     thick = {"linewidth": 3.0, "linestyle": "-"}
     return found | {k: found[k] | thick for k in found if k == card.newcomer}
 
@@ -89,7 +81,7 @@ def _scores(axes: "Axes", card: Card, styles: Styles) -> None:
         score, colour = agent.score, styles[agent.label]["color"]
         axes.plot([score.low, score.high], [row, row], color=colour, linewidth=6, alpha=0.35)
         axes.plot(score.value, row, marker="o", color=colour)
-    axes.set_yticks(range(len(card.agents)), [legible(a.label) for a in card.agents])
+    axes.set_yticks(range(len(card.agents)), [style.legible(a.label) for a in card.agents])
     axes.invert_yaxis()
     axes.set(title="scores, lower is better", xlabel=_ends(card))
 
@@ -101,22 +93,22 @@ def _ends(card: Card) -> str:
 
 def _performance(axes: "Axes", card: Card, styles: Styles) -> None:
     for label, (share, low, high) in card.profiles.items():
-        axes.plot(LIMITS, share, label=legible(label), **styles[label])
-        band(axes, LIMITS, low, high, styles[label]["color"])
+        axes.plot(LIMITS, share, label=style.legible(label), **styles[label])
+        style.band(axes, LIMITS, low, high, styles[label]["color"])
     axes.set(title="performance profiles", xlabel=_ends(card), ylim=(0.0, 1.02))
     axes.set_ylabel("share of trials at or below")
 
 
 def _anytime(axes: "Axes", card: Card, styles: Styles) -> None:
     for label, scores in card.anytime.items():
-        axes.plot(SHARES, scores, label=legible(label), **styles[label])
+        axes.plot(SHARES, scores, label=style.legible(label), **styles[label])
     axes.set(title="scores before the last round", xlabel="share of the horizon", ylabel="score")
     axes.set_ylim(top=min(axes.get_ylim()[1], 2.0))
 
 
 def _runtime(axes: "Axes", card: Card, styles: Styles) -> None:
     for label, share in card.runtimes.items():
-        axes.plot(card.rounds, share, label=legible(label), **styles[label])
+        axes.plot(card.rounds, share, label=style.legible(label), **styles[label])
     axes.set(title="runtime profiles", xscale="log", ylim=(0.0, 1.02))
     axes.set_xlabel("rounds, each of one evaluation or one batch")
     axes.set_ylabel("share of problem x trial x target reached")
@@ -129,10 +121,10 @@ def _improvement(axes: "Axes", card: Card, styles: Styles) -> None:
     axes.imshow(table, vmin=0.0, vmax=1.0, cmap="RdBu", aspect="auto")
     for (i, j), value in np.ndenumerate(table):
         if i != j:
-            colour = "white" if abs(value - 0.5) > 0.35 else INK
+            colour = "white" if abs(value - 0.5) > 0.35 else style.INK
             axes.text(j, i, f"{value:.2f}", color=colour, **looks)
-    axes.set_xticks(range(len(labels)), map(legible, labels), rotation=60, ha="right")
-    axes.set_yticks(range(len(labels)), map(legible, labels))
+    axes.set_xticks(range(len(labels)), map(style.legible, labels), rotation=60, ha="right")
+    axes.set_yticks(range(len(labels)), map(style.legible, labels))
     axes.grid(visible=False)
     axes.set_title("probability that the row beats the column")
 
@@ -145,7 +137,7 @@ def _radar(axes: Any, card: Card, styles: Styles) -> None:
     for label, looks in styles.items():
         shown = 1.0 - np.array([of[label].get(tag, np.nan) for tag in tags])
         closed = np.clip(np.append(shown, shown[0]), 0.0, 1.0)
-        axes.plot(np.append(angles, angles[0]), closed, label=legible(label), **looks)
+        axes.plot(np.append(angles, angles[0]), closed, label=style.legible(label), **looks)
     axes.set_theta_offset(np.pi / 2)
     axes.set_theta_direction(-1)
     axes.set_xticks(angles, tags)
@@ -173,7 +165,7 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
             size = 9 if agent.label == card.newcomer else 6
             axes.errorbar(*where, yerr=error, fmt="o", color=colour, markersize=size)
         if looks or agent.seconds < cheapest:
-            named[legible(agent.label)] = (*where, colour)
+            named[style.legible(agent.label)] = (*where, colour)
         cheapest = min(cheapest, agent.seconds)
     axes.set_xscale("log")
     if all(agent.score.low > 0.0 for agent in placed):  # so that the good ones stand apart
@@ -225,9 +217,9 @@ def _ranks(axes: "Axes", card: Card, styles: Styles) -> None:
         first, last = found.agents.index(group[0]), found.agents.index(group[-1])
         own = card.newcomer in group
         x = right + min(step, 0.035 * size) * i
-        colour = styles[card.newcomer]["color"] if own else INK
+        colour = styles[card.newcomer]["color"] if own else style.INK
         axes.plot([x, x], [first - 0.2, last + 0.2], color=colour, linewidth=3.0 if own else 1.5)
-    axes.set_yticks(range(size), [legible(label) for label in found.agents])
+    axes.set_yticks(range(size), [style.legible(label) for label in found.agents])
     for tick, label in zip(axes.get_yticklabels(), found.agents, strict=True):
         tick.set_fontweight("bold" if label == card.newcomer else "normal")
     axes.set_ylim(size - 0.4, -0.6)

@@ -22,17 +22,9 @@ from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import first_difference
 from gpbandits_env.scenarios.metrics import metric_named
-from gpbandits_env.scenarios.results import evidence
+from gpbandits_env.scenarios.results import evidence, statistics
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.evidence import by_unit, rounds_kept
-from gpbandits_env.scenarios.results.statistics import (
-    RANDOM,
-    RESAMPLES,
-    Interval,
-    Scale,
-    interquartile_mean,
-    interval,
-)
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY
 from gpbandits_env.scenarios.suite import suites
@@ -192,7 +184,7 @@ def compare(
     baseline: str | None = None,
     *,
     title: str = "regret",
-    resamples: int = RESAMPLES,
+    resamples: int = statistics.RESAMPLES,
     seed: int = 0,
 ) -> Card:
     """Compare agents over problems.
@@ -215,14 +207,14 @@ def compare(
     by, means, rng = by_agent(field), means_of(field), np.random.default_rng(seed)
     if baseline is not None:
         one_of(baseline, by, "agent in these files")
-    one = RANDOM if RANDOM in by else ""
+    one = statistics.RANDOM if statistics.RANDOM in by else ""
     scales = {id: _scale(of) for id, of in means.items()}
     made = card(field, baseline or "", scales=scales, resamples=resamples, seed=seed)
-    improvement: dict[str, dict[str, Interval]] = {label: {} for label in by}
+    improvement: dict[str, dict[str, statistics.Interval]] = {label: {} for label in by}
     for a, b in combinations(by, 2):
         both = [rows[id].regret[:, -1] for id in means for rows in (by[a], by[b])]
-        found = improvement[a][b] = interval(_improvement, both, rng, resamples)
-        improvement[b][a] = Interval(1 - found.value, 1 - found.high, 1 - found.low)
+        found = improvement[a][b] = statistics.interval(_improvement, both, rng, resamples)
+        improvement[b][a] = statistics.Interval(1 - found.value, 1 - found.high, 1 - found.low)
     notes = []
     if any(row.trials == 1 for row in field.values()):
         notes.append("one trial has no spread: its uncertainty is missing from the intervals")
@@ -243,20 +235,20 @@ def compare(
     )
 
 
-def _anytime(rows: Mapping[str, Row], scales: Mapping[str, Scale]) -> Array:
+def _anytime(rows: Mapping[str, Row], scales: Mapping[str, statistics.Scale]) -> Array:
     """The interquartile mean of an agent's scores after each share of the horizon."""
     found = []
     for id, row in rows.items():
         at = np.searchsorted(row.rounds, SHARES * row.rounds[-1] + 1e-9, side="right") - 1
         # (shares, trials), as many samples as there are shares.
         found.append(scales[id].scores(row.regret[:, np.maximum(at, 0)].T))
-    return interquartile_mean(found)
+    return statistics.interquartile_mean(found)
 
 
-def _scale(means: Mapping[str, float]) -> Scale:
+def _scale(means: Mapping[str, float]) -> statistics.Scale:
     """The scale of a problem; score 1 is the worst agent if random is no worse than the best."""
-    found = Scale.of(means)
-    return found if found.usable else Scale.of(means, "")
+    found = statistics.Scale.of(means)
+    return found if found.usable else statistics.Scale.of(means, "")
 
 
 def _improvement(runs: Sequence[Array]) -> Array:

@@ -119,7 +119,7 @@ def test_the_simple_regret_begins_with_the_initial_points_only_if_they_count(run
 def test_actions_are_left_out_when_not_wanted_or_too_many(run, thrifty, tmp_path, monkeypatch):
     full = run_trial(thrifty, "ei", 0).rounds
     less = run_trial(replace(thrifty, store_actions=False), "ei", 0).rounds
-    monkeypatch.setattr("gpbandits_env.scenarios.study.runner.MOST_ACTIONS", 23)
+    monkeypatch.setattr("gpbandits_env.scenarios.results.records.MOST_ACTIONS", 23)
     fewer = run_trial(thrifty, "ei", 0).rounds
     for rounds in (less, fewer):
         assert set(full) - set(rounds) == {"actions", "initial_actions"}

@@ -13,11 +13,12 @@ from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.reporting.plots import declared, figure
 from gpbandits_env.scenarios.results.curves import along
+from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import run_study
-from gpbandits_env.scenarios.study.runner import PlannedTrial, TrialKey, run_trial
+from gpbandits_env.scenarios.study.runner import PlannedTrial, run_trial
 
 UCB = {"epsilon": 0.1, "beta": 4.0}
 UCB_ENTRY = AgentEntry("ucb", "tv-gp-ucb", UCB)

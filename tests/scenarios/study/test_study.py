@@ -328,7 +328,7 @@ def test_two_runs_that_begin_together_share_the_file(run, tiny, monkeypatch):
         assert store.labels(0) == ["ei", "random"]
 
 
-@pytest.mark.parametrize("step", ["results.store.check_sound", "study.run._differences"])
+@pytest.mark.parametrize("step", ["results.store_check.check_sound", "study.run._differences"])
 def test_no_other_run_writes_while_one_checks_or_extends_the_file(run, tiny, monkeypatch, step):
     path = run(scenario=tiny.select(["ei"])).path
     step = f"gpbandits_env.scenarios.{step}"
