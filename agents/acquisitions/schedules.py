@@ -30,14 +30,13 @@ LOG_TIME: Settings = {"type": "log", "c1": 0.8, "c2": 4.0}
 LEARNED = DRIFTING = 2.0
 
 
+NOT_NEGATIVE = partial(positive, zero=True)
 # The checks of the fields of schedules.
 CHECKS: Mapping[str, Callable[[Any, str], object]] = {
     "delta": probability,
     **dict.fromkeys(("a", "b", "r", "c2"), positive),
-    **dict.fromkeys(
-        ("scale", "shift", "value", "c1", "norm_bound", "gamma", "corruption", "misfit"),
-        partial(positive, zero=True),
-    ),
+    **dict.fromkeys(("scale", "shift", "value", "c1", "norm_bound", "gamma"), NOT_NEGATIVE),
+    **dict.fromkeys(("corruption", "misfit", "noise_var"), NOT_NEGATIVE),
     **dict.fromkeys(("arms", "dim"), whole),
     "power": partial(whole, maximum=2),
     "subspace_dim": partial(whole, minimum=0),
@@ -340,7 +339,7 @@ class Robust(Schedule):
 
     def filled(self, problem: Problem, arms: int | None) -> Schedule:
         made = replace(self, base=schedule_for(self.base, problem, arms))
-        if (self.noise_var or problem.noise_var) == 0.0:
+        if (problem.noise_var if self.noise_var is None else self.noise_var) == 0.0:
             raise InvalidInput("the beta schedule 'robust' needs a noise_var above 0")
         return super(Robust, made).filled(problem, arms)
 

@@ -131,6 +131,8 @@ def test_logarithms_are_clipped_at_0():
         ({"type": "constant"}, ARMS, "value"),
         ({"type": "constant", "value": -1.0}, ARMS, "value"),
         ({"type": "log", "c2": 0.0}, ARMS, "c2"),
+        ({"type": "igp", "noise_var": -0.1}, ARMS, "noise_var must be"),
+        ({"type": "robust", "base": 2.0, "noise_var": 0.0}, ARMS, "a noise_var above 0"),
         ({"delta": 0.1}, ARMS, "needs a 'type'"),
         ({"type": "finite"}, BOX, "needs 'arms', which its problem does not state"),
         (-2.0, ARMS, "beta must be finite"),
