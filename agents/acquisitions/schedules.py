@@ -313,7 +313,7 @@ class Robust(Schedule):
     more with epsilon, so it is for short horizons.
 
     Args:
-        base: the schedule of beta^0.
+        base: the schedule of beta^0, of which nothing is drawn, so not "randomised".
         corruption: C >= 0, the largest sum of what an adversary adds to rewards, in units of the
             reward; in the experiments it is multiplied by 0.1.
         misfit: epsilon >= 0, how far f may be from a function of the kernel's space, likewise.
@@ -338,10 +338,15 @@ class Robust(Schedule):
         return np.asarray(self.scale * (np.sqrt(self.base(t, gain)) + extra / sd) ** 2)
 
     def filled(self, problem: Problem, arms: int | None) -> Schedule:
-        made = replace(self, base=schedule_for(self.base, problem, arms))
+        base = schedule_for(self.base, problem, arms)
+        if base.excess:
+            raise InvalidInput(
+                "the beta schedule 'robust' takes no base that is drawn in each round: replace "
+                "'randomised' by another schedule, such as 'finite'"
+            )
         if (problem.noise_var if self.noise_var is None else self.noise_var) == 0.0:
             raise InvalidInput("the beta schedule 'robust' needs a noise_var above 0")
-        return super(Robust, made).filled(problem, arms)
+        return super(Robust, replace(self, base=base)).filled(problem, arms)
 
 
 @SCHEDULES.register("randomised")

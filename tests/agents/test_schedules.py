@@ -133,6 +133,7 @@ def test_logarithms_are_clipped_at_0():
         ({"type": "log", "c2": 0.0}, ARMS, "c2"),
         ({"type": "igp", "noise_var": -0.1}, ARMS, "noise_var must be"),
         ({"type": "robust", "base": 2.0, "noise_var": 0.0}, ARMS, "a noise_var above 0"),
+        ({"type": "robust", "base": {"type": "randomised"}}, ARMS, "no base that is drawn"),
         ({"delta": 0.1}, ARMS, "needs a 'type'"),
         ({"type": "finite"}, BOX, "needs 'arms', which its problem does not state"),
         (-2.0, ARMS, "beta must be finite"),
