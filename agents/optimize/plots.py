@@ -140,8 +140,8 @@ def _panels(
 
 
 def _values(dimension: Dimension, most: int) -> list[object]:
-    """Values along a dimension: all of them if they are few."""
-    if dimension.size is not None and dimension.size <= most:
+    """Values along a dimension: all of them if they are few or have no order."""
+    if not dimension.ordered or (dimension.size is not None and dimension.size <= most):
         return dimension.values()
     spread = [dimension.decode(np.array([part])) for part in np.linspace(0.0, 1.0, most)]
     return list(dict.fromkeys(spread))

@@ -157,6 +157,15 @@ def test_long_names_of_options_do_not_cover_each_other():
         assert [label.get_rotation() for label in labels] == angles
 
 
+def test_all_of_many_options_are_drawn():
+    options = [[i, i] for i in range(102)]
+    campaign = Campaign({"kind": Choice(options), "x": Real(0.0, 1.0)})
+    campaign.observe_all([[[7, 7], 0.2], [[101, 101], 0.5]], [0.1, 0.4])
+    of_kind = plots.slices(campaign).axes[0]
+    assert of_kind.lines[0].get_xdata().tolist() == list(range(102))
+    assert plots.pairs(campaign).axes[0].collections[0].get_array().shape == (41, 102)
+
+
 def test_pairs_show_each_pair(found):
     figure = plots.pairs(found)
     drawn = [axes for axes in figure.axes if axes.axison]
