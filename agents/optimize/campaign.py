@@ -142,9 +142,15 @@ class Campaign(CampaignView):
         """
         count = whole(n, "n")
         given = None if context is None else self.check_context(context)
+        before = self._log.mark(), self._surrogates.snapshot()
         if time is not None:
             self._wait(time)
-        records = [self._log.put(self._log.new(self._next(given))) for _ in range(count)]
+        try:
+            records = [self._log.put(self._log.new(self._next(given))) for _ in range(count)]
+        except BaseException:  # an interrupt too: nobody receives the suggestions
+            self._log.return_to(before[0])
+            self._surrogates.restore(before[1])
+            raise
         self._save()
         return [Suggestion(record.id, dict(record.params)) for record in records]
 

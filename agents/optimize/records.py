@@ -195,6 +195,18 @@ class CampaignLog:
         if id is not None:
             self.put(replace(self.records[id], time=self.now))
 
+    def mark(self) -> tuple[int, int, float]:
+        """The present length of the log and the time, for `return_to`."""
+        return len(self.records), len(self.told), self.now
+
+    def return_to(self, mark: tuple[int, int, float]) -> None:
+        """Drop the records and the time since a mark; earlier records must not have changed."""
+        size, told, self.now = mark
+        for record in self.records[size:]:
+            self._at[repr(record.params)].remove(record.id)
+        self._at = {params: ids for params, ids in self._at.items() if ids}
+        del self.records[size:], self.told[told:]
+
     def correct(self, record: Record) -> None:
         """Replace a record that is done or failed by a corrected one."""
         old = self.records[record.id]

@@ -97,6 +97,24 @@ def test_bad_tells_change_nothing(begun):
     assert json.dumps(campaign.snapshot(), default=repr) == before
 
 
+@pytest.mark.parametrize("error", [InvalidInput, KeyboardInterrupt])
+def test_an_ask_that_fails_changes_nothing(begun, monkeypatch, error):
+    campaign, twin = begun(epsilon=0.1), begun(epsilon=0.1)
+    before, choose = json.dumps(campaign.snapshot(), default=repr), campaign.agent.choose
+
+    def fails():
+        if campaign.pending:
+            raise error("no choice")
+        return choose()
+
+    monkeypatch.setattr(campaign.agent, "choose", fails)
+    with pytest.raises(error):
+        campaign.ask(3, time=9.0)
+    monkeypatch.undo()
+    assert json.dumps(campaign.snapshot(), default=repr) == before
+    assert campaign.ask(2, time=8.0) == twin.ask(2, time=8.0)
+
+
 @pytest.mark.parametrize("steps", [[1.0, 2.5, 2.5, 7.0], [0.5, 0.5, 3.25, 4.0]])
 def test_data_fade_by_the_clock(steps):
     """Means by numpy.linalg from k(x, z) (1 - eps)^(|t - t'| / 2), at a time of its own."""

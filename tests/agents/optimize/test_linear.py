@@ -167,8 +167,9 @@ def test_equalities_of_integers_and_real_numbers_reach_all_integers():
 def test_nothing_is_suggested_that_violates_a_constraint():
     campaign = Campaign(COUNTS, seed=0, constraints=LinearConstraint([[1, 1, 1]], 60.2, 60.4))
     with pytest.raises(InvalidInput, match="no spread point satisfies the linear constraints"):
-        campaign.ask()
+        campaign.ask(time=5.0)
     assert campaign.records == []
+    assert campaign.now == 0.0
 
 
 @pytest.mark.parametrize("total", [0.5, 1e-3])
