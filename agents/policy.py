@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.arrays import Array, IntArray, Points, as_array, finite_array, numbers, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import child
@@ -80,7 +81,15 @@ class Policy:
             first.problem.domain.check(each)
         if contexts is not None:
             _check_contexts(first, contexts, len(rewards))
-        parts = (contexts, seen, arrived, given.get("time"))
+        time = given.get("time")
+        if time is not None:
+            if time.size != 2 * len(rewards):
+                raise InvalidInput(
+                    "time must be the time at which the rewards hold and the present, (2,) or "
+                    f"(B, 2), got shape {np.shape(observation['time'])}"
+                )
+            time = finite_array(time, "time").reshape(-1, 2)
+        parts = (contexts, seen, arrived, time)
         each_part = (repeat(None) if part is None else part for part in parts)
         return list(zip(counts, actions, rewards, *each_part, strict=False)), single
 
@@ -116,7 +125,7 @@ def learn(
     rewards: Array,
     observed: NDArray[np.bool_] | None,
     arrived: NDArray[np.bool_] | None,
-    time: ArrayLike | None = None,
+    time: Array | None = None,
 ) -> None:
     """Pass what one round showed to an agent.
 
@@ -128,17 +137,26 @@ def learn(
         observed: (m,) bool, which actions of the latest round are evaluated; None for all.
         arrived: (K,) bool, whose rewards arrived; None if rewards are not delayed.
         time: (2,), the time at which the rewards hold, and the present; None without a clock.
+    Raises:
+        InvalidInput: as in `Agent.tell` and `Agent.tell_late`. The agent is unchanged.
     """
+    m, now = agent.problem.batch_size, agent.round + 1
+    played, slots = actions, np.empty(0, dtype=np.int64)
+    if arrived is not None:
+        played, slots = actions[:m], np.flatnonzero(arrived)
+        checked = agent.problem.domain.check(actions)
+        new = checked[:m] if observed is None else checked[:m][observed]
+        pending = [*agent._waiting(now), *(Played(now, action, None) for action in new)]
+        matched(pending, checked[slots], now - slots // m)  # raises before the round counts
     if time is not None:
-        agent.pass_until(*finite_array(time, "time").reshape(-1, 2)[0].tolist())
+        agent._placed(agent.problem.domain.check(played), None)  # raises before time passes
+        agent.pass_until(*time.tolist())
     if arrived is None:
         agent.tell(actions, rewards, observed=observed)
         return
-    m = agent.problem.batch_size
-    agent.expect(actions[:m], observed)
-    slots = np.flatnonzero(arrived)
+    agent.expect(played, observed)
     if len(slots):
-        agent.tell_late(actions[slots], rewards[slots], agent.round - slots // m)
+        agent.tell_late(actions[slots], rewards[slots], now - slots // m)
 
 
 def mask_in(

@@ -113,6 +113,20 @@ def test_predict_takes_the_times_of_an_observation():
     assert first.clock == second.clock == 7.5  # five rounds of an evaluation and half a unit
 
 
+@pytest.mark.parametrize("name", ["gp-ucb", "rexp3"])
+def test_an_observation_that_is_refused_takes_no_time(name):
+    env = gym.make("gpbandits/StaticGP-v0", box=([0.0], [1.0]), clock={"thinking": 0.5})
+    agent, (observation, _) = agents.make(name, env, seed=0, candidates=8), env.reset(seed=0)
+    agent.predict(observation)
+    before = str(agent.snapshot())
+    observation, *_ = env.step([[0.123]])
+    for time, said in ((observation["time"], "8 candidates"), ([1.0, 2.0, 3.0], "time must be")):
+        for call in (agent.observe, agent.predict):
+            with pytest.raises(InvalidInput, match=said):
+                call({**observation, "time": time})
+            assert str(agent.snapshot()) == before
+
+
 WRONG = [
     ({"evaluation": -1.0}, "evaluation"),
     ({"unit": 0.0}, "unit"),
