@@ -169,6 +169,7 @@ def regret_bound_subspaces(
     """
     (whole_dim, d), (a, b) = _dims(dim, subspace_dim), tail
     (times, gains), growth = curve(gain), positive(alpha, "alpha", zero=True)
+    first = np.array(float(whole(n0, "n0")))
     bound = regret_bound(gains, beta_subspaces(times, dim, d, delta, a, b), noise_var)
     if as_printed:
         bound = bound * np.sqrt(np.log1p(1.0 / noise_var) / np.log1p(noise_var))
@@ -178,7 +179,7 @@ def regret_bound_subspaces(
         return np.asarray(bound)
     words, logs = (1.0, 2.0) if as_printed else (2.0, 6.0)
     size = log_tail(logs * whole_dim * positive(a, "a") / probability(delta), a)
-    v0 = words * positive(b, "b") * np.sqrt(size) * _radius(6.0 / delta, np.array(float(n0)), n)
+    v0 = words * positive(b, "b") * np.sqrt(size) * _radius(6.0 / delta, first, n)
     if as_printed:
         v0 = v0 * (n + 1.0) ** (1.0 / n)
     growing = np.ones_like(times)

@@ -161,6 +161,8 @@ def test_more_subspaces_lower_the_order():
         lambda: regret_order_subspaces(10, -1.0, 5, 2, 0),
         lambda: regret_order_subspaces(10, 1.0, 5, 2, 0, effective_dim=6),
         lambda: covering_term(1, 5, 2, effective_dim=0),
+        lambda: regret_bound_subspaces([1.0], 5, 2, 0.1, n0=0),
+        lambda: regret_bound_subspaces([1.0], 5, 2, 0.1, n0=-1),
     ],
 )
 def test_numbers_out_of_range_are_refused(call):
