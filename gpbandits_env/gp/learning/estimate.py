@@ -77,10 +77,10 @@ class Learning:
             raise InvalidInput(f"what to learn must be a list of names, got {shown(self.what)}")
         if flag(self.known_noise, "known_noise") and "noise_var" in self.what:
             raise InvalidInput("noise that is known is not learned: leave out noise_var")
-        if not isinstance(self.ard, Sequence):
-            flag(self.ard, "ard")
-        else:
-            object.__setattr__(self, "ard", tuple(whole(g, "a group of ard", 0) for g in self.ard))
+        ard = self.ard if isinstance(self.ard, Sequence) else flag(self.ard, "ard")
+        if not isinstance(ard, bool):
+            ard = tuple(whole(group, "a group of ard", 0) for group in ard)
+        object.__setattr__(self, "ard", ard)
         one_of(self.prior, PRIORS, "prior of lengthscales")
         if self.spread is not None:
             positive(self.spread, "spread")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, listed, positive, whole
+from gpbandits_env.arrays import Array, IntArray, flag, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.kernels import Kernel, Stationary
 from gpbandits_env.gp.learning.climbs import EPSILON_STARTS, Climbed, Climbs, LearnedParameter
@@ -154,6 +154,7 @@ def fit(
     names = learnable(model.kernel, listed(learn, "learn"), model.temporal)
     if not names:
         raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")
+    ard = ard if isinstance(ard, (Sequence, np.ndarray)) else flag(ard, "ard")
     if ard is not False and priors is None and names & model.kernel.parameters().keys():
         raise InvalidInput(
             "ard needs priors, such as HyperPriors.default(InputScaling.of(box)): without them, "

@@ -73,3 +73,8 @@ def test_repeated_rewards_that_are_known_to_have_no_noise_are_fitted_with_the_le
     covariance = found.model.kernel(ARMS.coordinates[X // 2]) + LEAST_NOISE * np.eye(12)
     expected = multivariate_normal(np.zeros(12), covariance).logpdf(Y)
     assert found.log_likelihood == pytest.approx(expected + 12.0 * np.log(Y.std()), rel=1e-3)
+
+
+def test_a_boolean_of_numpy_is_one():
+    assert estimate(None, ard=np.True_).model == estimate(None, ard=True).model
+    assert estimate(None, ard=np.False_).model == estimate(None).model

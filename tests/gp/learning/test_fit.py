@@ -125,7 +125,7 @@ def test_a_lengthscale_per_coordinate():
     pooled = learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(3))
     assert found.log_likelihood > pooled.log_likelihood + 10
     again = learn(
-        found.model.kernel, found.model.noise_var, x, y, inputs=cube(3), ard=True, starts=1
+        found.model.kernel, found.model.noise_var, x, y, inputs=cube(3), ard=np.True_, starts=1
     )
     assert again.model.kernel.lengthscale == pytest.approx(found.model.kernel.lengthscale, rel=0.02)
 
@@ -421,6 +421,8 @@ def test_bad_input_is_refused():
     one, two = Model(Matern52(1.0), 0.1), Model(Matern52((1.0, 1.0)), 0.1)
     with pytest.raises(InvalidInput, match="learn must be a list, got 'lengthscale'"):
         fit(one, Observations(x, y), learn="lengthscale")
+    with pytest.raises(InvalidInput, match="ard must be true or false"):
+        fit(one, Observations(x, y), ard=None)
     with pytest.raises(InvalidInput, match="ard needs priors"):
         fit(one, Observations(x, y), ard=True)
     assert np.ptp(fit(two, Observations(x, y)).model.kernel.lengthscale) > 0.0
