@@ -151,7 +151,8 @@ class Arms(Domain):
         axes: when the arms are the product grid of these d one-dimensional arrays (last one
             fastest), the arrays; `Arms.grid` sets them.
     Raises:
-        InvalidInput: no arms, or coordinates that are not finite.
+        InvalidInput: no arms, coordinates that are not finite, or axes whose product grid is
+            another one.
     """
 
     finite = True
@@ -164,6 +165,8 @@ class Arms(Domain):
         if points.ndim != 2 or points.size == 0:
             raise InvalidInput(f"arms must have shape (n, d), n and d above 0, got {points.shape}")
         object.__setattr__(self, "coordinates", frozen(points + 0.0))  # no -0.0: equal, equal bytes
+        if self.axes is not None:
+            object.__setattr__(self, "axes", _axes_of(points, listed(self.axes, "axes")))
 
     def _facts(self) -> Plain:
         grid = self.axes and " x ".join(str(len(axis)) for axis in self.axes)
@@ -195,7 +198,9 @@ class Arms(Domain):
         lows, highs = _bounds(low, high, len(sizes))
         axes = tuple(frozen(np.linspace(*ends)) for ends in zip(lows, highs, sizes, strict=True))
         mesh = np.meshgrid(*axes, indexing="ij")
-        return cls(np.stack([m.ravel() for m in mesh], axis=1), axes)
+        made = cls(np.stack([m.ravel() for m in mesh], axis=1))
+        object.__setattr__(made, "axes", axes)  # which need no check
+        return made
 
     @property
     def size(self) -> int:
@@ -391,9 +396,24 @@ def domain_from_dict(given: object) -> Any:
         raise InvalidInput(f"domain {given['type']!r}: {error}") from None
 
 
-def _arms(points: ArrayLike, axes: Sequence[ArrayLike] | None = None) -> Arms:
-    own = None if axes is None else tuple(frozen(finite_array(axis, "axes", 1)) for axis in axes)
-    return Arms(finite_array(points, "arms"), own)
+def _arms(points: Array, axes: tuple[Array, ...] | None = None) -> Arms:
+    return Arms(points, axes)
+
+
+def _axes_of(points: Array, given: Sequence[ArrayLike]) -> tuple[Array, ...]:
+    """The axes of a product grid, (n_i,) each, as read-only copies; its points are given."""
+    axes = tuple(frozen(finite_array(axis, "axes", 1).copy()) for axis in given)
+    shape = tuple(map(len, axes))
+    if points.shape != (math.prod(shape), len(shape)) or not all(
+        (column.reshape(shape) == axis).all()
+        for column, axis in zip(points.T, np.ix_(*axes), strict=True)
+    ):
+        raise InvalidInput(
+            f"axes must be those of a grid of {len(points)} points, the last one fastest, whose "
+            f"coordinates are exactly the points; got axes of {shape} values: leave axes out, or "
+            "use Arms.grid"
+        )
+    return axes
 
 
 def clock(parts: int) -> Arms:

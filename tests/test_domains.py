@@ -257,6 +257,29 @@ def test_an_observation_of_one_action_is_checked(domain, rewards):
     np.testing.assert_array_equal(known, action)
 
 
+SQUARE, SIDES = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [[0.0, 1.0]] * 2
+
+
+@pytest.mark.parametrize(
+    ("points", "axes"),
+    [
+        (SQUARE, [[0.0, 1.0], [0.0, 2.0]]),
+        (SQUARE, [[0.0, 1.0, 2.0, 3.0]]),
+        (SQUARE, [[0.0, 1.0]]),
+        (SQUARE, []),
+        (SQUARE[::-1], SIDES),
+    ],
+)
+def test_axes_of_another_grid_are_refused(points, axes):
+    def of_dict(points, axes):
+        return domain_from_dict({"type": "arms", "points": points, "axes": axes})
+
+    for make in (Arms, of_dict):
+        assert make(SQUARE, SIDES) == Arms.grid((2, 2))
+        with pytest.raises(InvalidInput, match="axes must be those of a grid of 4 points"):
+            make(points, axes)
+
+
 def test_observations_may_be_none_unless_some_are_asked_for():
     assert [len(part) for part in Arms.grid(5).observations([], [])] == [0, 0]
     with pytest.raises(InvalidInput, match="at least one action"):
