@@ -23,7 +23,7 @@ from gpbandits_env.agents.embeddings.embedding import BoxMap, Coordinates, kerne
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import Array, IntArray, State, finite_array, leading, share, whole
-from gpbandits_env.domains import Box, Domain
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import one_of
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.learning import InputScaling
@@ -53,6 +53,7 @@ class DropoutMap(ActionMap):
         cube = Box(-np.ones(low_dim), np.ones(low_dim))
         kernel = kernel_on_y(problem.kernel, self._scaling, 1.0)
         super().__init__(problem.replaced(domain=cube, kernel=kernel))
+        self.data_domain = self.belief_domain = self._box
         self._keep = keep
         self.begin()
 
@@ -64,12 +65,6 @@ class DropoutMap(ActionMap):
         self._rng, self._t = self._streams.at(t), t
         active = self._rng.choice(self._box.dim, self.inner.domain.dim, replace=False)
         self.active: IntArray = np.sort(active)
-
-    @property
-    def data_domain(self) -> Domain:
-        return self._box
-
-    belief_domain = data_domain
 
     def kernel(self, kernel: Kernel) -> Kernel:
         """A learned kernel, or the problem's on the coordinates in units of the cube."""

@@ -24,6 +24,8 @@ class ActionMap(Part):
         inner: the problem on the posterior's domain: domain, kernel, noise and prior mean.
 
     Attributes:
+        data_domain: the domain of the points of the data.
+        belief_domain: the domain on which a belief is shown.
         identity: whether `actions` and `points` return their argument.
         moves: whether the map changes in every round.
         fingerprint: a number that changes with the points that stand for the same actions.
@@ -37,16 +39,8 @@ class ActionMap(Part):
 
     def __init__(self, inner: Problem) -> None:
         self.inner = inner
-
-    @property
-    def data_domain(self) -> Domain:
-        """The domain of the points of the data."""
-        return self.inner.domain
-
-    @property
-    def belief_domain(self) -> Domain:
-        """The domain on which a belief is shown."""
-        return self.inner.domain
+        self.data_domain: Domain = inner.domain
+        self.belief_domain: Domain = inner.domain
 
     def belief_points(self, actions: Points | None) -> Points | None:
         """The points of `belief_domain` for checked actions; on arms, without any, all of them."""
@@ -98,7 +92,7 @@ class ContextMap(ActionMap):
         self.base, self.contexts = base, contexts
         super().__init__(base.inner.replaced(contexts=contexts).joint)
         self.context: Points | None = None
-        domain = base.inner.domain
+        self.belief_domain = domain = base.inner.domain
         # The number of contexts (1,), if the posterior is on arms. NumPy takes half as long with an
         # array as with an int.
         self._count = None
@@ -106,10 +100,6 @@ class ContextMap(ActionMap):
             self._count = np.array([contexts.size])
         if domain.finite:
             self._index = {point.tobytes(): i for i, point in enumerate(domain.span)}
-
-    @property
-    def belief_domain(self) -> Domain:
-        return self.base.inner.domain
 
     def set_context(self, context: Points | None, search: Any) -> None:
         if context is None:
