@@ -41,6 +41,7 @@ class Agent(Displayed, ABC):
         context: the context of the present round, (1,) or (1, q); None without contexts, or before
             the first one.
         problem: as given.
+        batch_size: the number m of actions per round.
         rng: as given.
         round: the number of rounds observed so far.
         clock: the time of the next round: 0 for round 1.
@@ -64,7 +65,7 @@ class Agent(Displayed, ABC):
                 "agent with a Gaussian-process posterior, such as gp-ucb, ei or ts"
             )
         self.context: Points | None = None
-        self.problem = problem
+        self.problem, self.batch_size = problem, problem.batch_size
         self.rng = rng
         self.round, self.clock, self.pace = 0, 0.0, 1.0
         self.pending: list[Played] = []
@@ -395,11 +396,6 @@ class Agent(Displayed, ABC):
             self.set_context(state["context"])
         each = state["pending"]
         self.pending = [Played(int(t), np.array(a), np.array(p), float(at)) for t, a, p, at in each]
-
-    @property
-    def batch_size(self) -> int:
-        """The number m of actions per round."""
-        return self.problem.batch_size
 
     def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:
         """Posterior mean and standard deviation at all arms, or in a box at the points (n, d).

@@ -86,6 +86,9 @@ class EmbeddedMap(ActionMap):
 
     If several y give the same action (clipping), the posterior is conditioned at the y that was
     chosen last. That y is kept until its reward is observed; it is not part of a snapshot.
+
+    Attributes:
+        embedding: the embedding, a map into [-1, 1]^D.
     """
 
     identity: ClassVar[bool] = False
@@ -98,14 +101,9 @@ class EmbeddedMap(ActionMap):
 
     def embed(self, embedding: Embedding) -> None:
         """Use an embedding, which has the same small box as the one before."""
-        self._map = BoxMap(embedding, self._box)
+        self.embedding, self._map = embedding, BoxMap(embedding, self._box)
         self.fingerprint = self._map.fingerprint
         self._chosen: dict[bytes, Array] = {}
-
-    @property
-    def embedding(self) -> Embedding:
-        """The embedding, a map into [-1, 1]^D."""
-        return self._map.embedding
 
     def actions(self, points: Array) -> Array:
         lifted = self._map.lift(points)

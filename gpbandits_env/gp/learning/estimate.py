@@ -150,6 +150,8 @@ class Estimator:
         learning: what is learned, and how.
         reward_sd: the standard deviation of the rewards for which the model is stated; it matters
             only if rewards are standardized.
+    Attributes:
+        searches: whether more than the mean and the scale is estimated.
     Raises:
         UnknownName: the model does not have a hyperparameter that is to be learned.
         InvalidInput: the noise variance is 0 and is not learned, or the kernel cannot be scaled.
@@ -163,6 +165,7 @@ class Estimator:
         if learning.learns_time and given.temporal is None:
             raise InvalidInput("learning temporal needs a temporal kernel to start from")
         self._names = learnable(given.kernel, what, given.temporal)
+        self.searches = bool(self._names)
         needs_noise = self._names and "noise_var" not in self._names
         if needs_noise and given.noise_var == 0.0 and not learning.known_noise:
             raise InvalidInput(
@@ -176,11 +179,6 @@ class Estimator:
         priors = replace(PRIORS[learning.prior](inputs, learning.spread), temporal=given.temporal)
         self._priors = priors if self._names - {"epsilon"} else None
         self._reward_var = reward_sd**2 if learning.standardize else 1.0
-
-    @property
-    def searches(self) -> bool:
-        """Whether more than the mean and the scale is estimated."""
-        return bool(self._names)
 
     def fit(
         self,

@@ -49,6 +49,7 @@ class ArmPosterior(Posterior):
 
     Attributes:
         arms: the n arms.
+        representation: which one is in use: "rows", "coefficients" or "states".
         prior_mean: (n,) read-only.
         mean: (n,) posterior mean, a read-only view that later updates change.
         var: (n,) posterior variance including hallucinated points, a view of the same kind.
@@ -72,7 +73,7 @@ class ArmPosterior(Posterior):
         self.kernel, self.noise_var = kernel, positive(noise_var, "noise_var", zero=True)
         self.prior_mean = one_per_arm(prior_mean, n)
         self._has_prior_mean = bool(self.prior_mean.any())
-        self._representation = representation
+        self._representation, self.representation = representation, representation.name
         # The prior variance of a stationary kernel is one number, up to the rounding of its factor.
         prior_var = representation.prior_var
         level, spread = float(prior_var.max()), float(np.ptp(prior_var))
@@ -91,11 +92,6 @@ class ArmPosterior(Posterior):
         self._zeros, self._counts, self._kept_var = np.zeros((3, n))
         self._make_views()
         self.forget()
-
-    @property
-    def representation(self) -> str:
-        """Which representation is in use: "rows", "coefficients" or "states"."""
-        return self._representation.name
 
     @property
     def observed(self) -> IntArray:
