@@ -11,12 +11,7 @@ from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, acquisition
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.rule import BatchRule
 from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of
-from gpbandits_env.agents.embeddings.action_map import (
-    ActionMap,
-    action_map_for,
-    box_of,
-    check_own_search,
-)
+from gpbandits_env.agents.embeddings.action_map import ActionMap, action_map_for, box_of
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
 from gpbandits_env.arrays import Plain, Settings, share
 from gpbandits_env.errors import InvalidInput, shown, unknown
@@ -224,7 +219,16 @@ class Parts:
         if not self.is_local:
             return action_map_for(problem, candidates, rng)
         box_of(problem)
-        check_own_search(problem, candidates)
+        if problem.contexts is not None:
+            raise InvalidInput(
+                "this agent searches lines or subspaces of its own and supports no contexts: use "
+                "an agent such as gp-ucb, ei or ts"
+            )
+        if candidates is not None:
+            raise InvalidInput(
+                "this agent searches the whole box and supports no candidates: leave out "
+                "candidates, and posterior='nystrom', which needs them"
+            )
         return (
             ActionMap(problem) if self.action_map is None else self.action_map(problem, rng, keep)
         )

@@ -153,20 +153,6 @@ def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Gene
     return made if contexts is None else ContextMap(made, contexts)
 
 
-def check_own_search(problem: Problem, candidates: int | None) -> None:
-    """Raise `InvalidInput` for settings that an agent with a map of its own does not support."""
-    if problem.contexts is not None:
-        raise InvalidInput(
-            "this agent searches lines or subspaces of its own and supports no contexts: use an "
-            "agent such as gp-ucb, ei or ts"
-        )
-    if candidates is not None:
-        raise InvalidInput(
-            "this agent searches the whole box and supports no candidates: leave out candidates, "
-            "and posterior='nystrom', which needs them"
-        )
-
-
 def box_of(problem: Problem) -> Box:
     """The problem's domain; raises `InvalidInput` unless it is a box."""
     if not isinstance(problem.domain, Box):
