@@ -31,7 +31,6 @@ MOST_SAMPLED = 512
 # The variance added to each of them, relative to the largest.
 NUGGET = 1e-6
 VARIANTS: dict[str, type[LogEI] | type[LogPI]] = {"improvement": LogEI, "probability": LogPI}
-NAMES = ("ucb", "ei", "mpi", "ts")
 # beta_t is computed for this many rounds at once: a single value would cost half a round.
 BLOCK = 1024
 
@@ -189,6 +188,8 @@ class Improvement(AcquisitionRule):
 POSTERIOR_EI = partial(Improvement, "improvement", incumbent="posterior-mean", margin=0.0)
 OBSERVED_EI = partial(Improvement, "improvement", incumbent="observed", margin=0.0)
 MEAN_EI = partial(Improvement, variant="improvement", incumbent="max-mean", margin=0.0)
+# The rules of `Named` that do not depend on the search.
+FIXED = {"ei": Improvement(), "mpi": Improvement("probability", margin=0.01), "ts": None}
 
 
 @dataclass(frozen=True)
@@ -208,17 +209,13 @@ class Named:
     beta: Beta | None = None
 
     def __post_init__(self) -> None:
-        one_of(self.acquisition, NAMES, "acquisition")
+        one_of(self.acquisition, ("ucb", *FIXED), "acquisition")
 
     def of(self, search: Any) -> AcquisitionRule | None:
         """The rule for a search of a box; None for "ts"."""
+        if self.acquisition in FIXED:
+            return FIXED[self.acquisition]
         searched: Box = search.box
-        if self.acquisition == "ei":
-            return Improvement("improvement")
-        if self.acquisition == "mpi":
-            return Improvement("probability", margin=0.01)
-        if self.acquisition == "ts":
-            return None
         side = float((searched.high - searched.low).max())
         theorem = {"type": "continuous", "scale": 0.2, "dim": searched.dim, "r": side}
         usual: Beta = search.usual_beta or theorem
