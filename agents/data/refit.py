@@ -168,7 +168,7 @@ class Refit(Part):
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self.model, winsorizer = Model.from_dict(state["model"]), state["winsorizer"]
+        self.model, winsorizer = Model(**state["model"]), state["winsorizer"]
         self.winsorizer = None if winsorizer is None else Winsorizer(*map(float, winsorizer))
 
 

@@ -3,7 +3,7 @@
 from copy import copy
 from dataclasses import dataclass
 
-from gpbandits_env.arrays import Array, Plain, State, finite_array, frozen, positive, share
+from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, share
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
 from gpbandits_env.gp.temporal import TemporalKernel, temporal_from_dict
@@ -47,7 +47,7 @@ class Model:
         object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
 
     def to_dict(self) -> Plain:
-        """A plain dict of copies that `from_dict` reads back."""
+        """The arguments as a plain dict of copies."""
         return {
             "kernel": self.kernel.to_dict(),
             "noise_var": self.noise_var,
@@ -55,11 +55,6 @@ class Model:
             "epsilon": self.epsilon,
             "temporal": None if self.temporal is None else self.temporal.to_dict(),
         }
-
-    @staticmethod
-    def from_dict(state: State) -> "Model":
-        """The model that a dict of `to_dict` describes."""
-        return Model(**state)
 
 
 def terms(kernel: Kernel, temporal: TemporalKernel) -> tuple[tuple[Kernel, TemporalKernel], ...]:
