@@ -57,12 +57,6 @@ class BoxMap:
         self.embedding, self.small = embedding, Box(-embedding.half, embedding.half)
         self.scaling = InputScaling.of(box)
 
-    @property
-    def fingerprint(self) -> int:
-        """A number that differs between embeddings: a checksum of the image of a fixed point."""
-        y = np.linspace(0.1, 0.2, self.small.dim)[None] * self.embedding.half
-        return zlib.crc32(self.embedding.lift(y).tobytes())
-
     def lift(self, y: Array) -> Array:
         """The images in the box of points y of the small box, (n, d): a new array (n, D)."""
         return self.scaling.unscale(self.embedding.lift(y))
@@ -102,7 +96,9 @@ class EmbeddedMap(ActionMap):
     def embed(self, embedding: Embedding) -> None:
         """Use an embedding, which has the same small box as the one before."""
         self.embedding, self._map = embedding, BoxMap(embedding, self._box)
-        self.fingerprint = self._map.fingerprint
+        # A checksum of the image of a fixed point.
+        y = np.linspace(0.1, 0.2, self._map.small.dim)[None] * embedding.half
+        self.fingerprint = zlib.crc32(embedding.lift(y).tobytes())
         self._chosen: dict[bytes, Array] = {}
 
     def actions(self, points: Array) -> Array:
