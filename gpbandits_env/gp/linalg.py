@@ -37,18 +37,6 @@ def cholesky(matrix: Array, name: str) -> tuple[Array, float]:
     )
 
 
-def log_density(gap: Array, covariance: Array) -> float:
-    """The log density of N(0, covariance) at a gap (n,), in nats, O(n^3).
-
-    Raises:
-        LinAlgError: the covariance cannot be factorized.
-    """
-    lower = np.linalg.cholesky(covariance)
-    white = np.linalg.solve(lower, gap)
-    half = float(np.log(lower.diagonal()).sum()) + 0.5 * len(gap) * float(np.log(2.0 * np.pi))
-    return -0.5 * float(white @ white) - half
-
-
 def symmetric_root(matrix: Array) -> Array:
     """A root R, R R^T = matrix, O(n^3); negative eigenvalues, which are rounding, count as 0."""
     eigenvalues, vectors = np.linalg.eigh(matrix)

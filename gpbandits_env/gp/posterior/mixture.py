@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, IntArray, Points, positive, share, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.linalg import log_density
 from gpbandits_env.gp.posterior.arms import ArmPosterior
 from gpbandits_env.gp.posterior.posterior import Posterior
 
@@ -183,4 +182,7 @@ class MixturePosterior(Posterior):
         ):
             inside.forget()
             self.restarts += 1
-        return log_density(gap, covariance)
+        lower = np.linalg.cholesky(covariance)
+        white = np.linalg.solve(lower, gap)
+        half = float(np.log(lower.diagonal()).sum()) + 0.5 * len(gap) * float(np.log(2.0 * np.pi))
+        return -0.5 * float(white @ white) - half
