@@ -86,11 +86,11 @@ class TemporalKernel(Parametric):
         at = np.array([t])
         return float(self(at, at)[0, 0])
 
-    def noise(self, t: float, dt: float) -> Array:
-        """The covariance (n, n) of w between the times t and t + dt."""
-        carry = self.transition(dt)
+    def step(self, t: float, dt: float, epsilon: float = 0.0) -> tuple[Array, Array]:
+        """F, (n, n), from the time t to t + dt, times a `decay`, and the covariance (n, n) of w."""
+        carry = decay(epsilon, dt) * self.transition(dt)
         noise = self.covariance(t + dt) - carry @ self.covariance(t) @ carry.T
-        return 0.5 * (noise + noise.T)
+        return carry, 0.5 * (noise + noise.T)
 
 
 TEMPORAL: Family[TemporalKernel] = Family("temporal kernel", TemporalKernel)

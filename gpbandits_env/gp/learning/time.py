@@ -108,8 +108,9 @@ class Steps:
         """The mean (m, n, p) and covariance (m, n, p, p) at the end."""
         if (dt := end - start) != self._dt or not self._stationary:
             self._dt = dt
-            self._carry = np.stack([each.transition(dt) for each in self.temporals])[:, None]
-            self._noise = np.stack([self.scale * each.noise(start, dt) for each in self.temporals])
+            steps = [each.step(start, dt) for each in self.temporals]
+            self._carry = np.stack([carry for carry, _ in steps])[:, None]
+            self._noise = np.stack([self.scale * noise for _, noise in steps])
             self._factors = np.diagonal(self._carry, axis1=2, axis2=3)
             self._diagonal = np.count_nonzero(self._carry) == np.count_nonzero(self._factors)
             self._products = self._factors[..., None] * self._factors[..., None, :]

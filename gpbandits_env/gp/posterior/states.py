@@ -19,7 +19,7 @@ from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.gp.linalg import inverse, root
 from gpbandits_env.gp.posterior.representation import Representation
 from gpbandits_env.gp.samplers import Factor, MatrixFactor
-from gpbandits_env.gp.temporal import StaticTime, TemporalKernel, decay
+from gpbandits_env.gp.temporal import StaticTime, TemporalKernel
 from gpbandits_env.gp.threads import OneThread
 
 # So many rows of one time are kept before they are folded; a round has few.
@@ -55,7 +55,6 @@ class TemporalStates(Representation):
     """
 
     name = "states"
-    DECAYED = 0.0
 
     def __init__(self, factors: Sequence[Factor], temporal: TemporalKernel) -> None:
         self._parts, width, prior_vars = list[_Part](), 0, list[Array]()
@@ -197,12 +196,7 @@ class TemporalStates(Representation):
     def _transitions(self, epsilon: float, dt: float) -> list[tuple[Array, Array]]:
         """Of each part the transition of its states, and the covariance of its noise."""
         if self._step is None or self._step[0] != (epsilon, dt) or not self.temporal.stationary:
-            found = []
-            for temporal in self.temporal.parts:
-                carry = decay(epsilon, dt) * temporal.transition(dt)
-                noise = temporal.covariance(self.clock + dt)
-                noise = noise - carry @ temporal.covariance(self.clock) @ carry.T
-                found.append((carry, 0.5 * (noise + noise.T)))
+            found = [each.step(self.clock, dt, epsilon) for each in self.temporal.parts]
             self._step = (epsilon, dt), found
         return self._step[1]
 

@@ -238,7 +238,8 @@ class TemporalDrift(_InTime):
 
     def _step(self, time: float, dt: float) -> tuple[Array, Array]:
         """The transition from a time, and a root of the covariance of its noise."""
-        return self.kernel.transition(dt), symmetric_root(self.kernel.noise(time, dt))
+        carry, noise = self.kernel.step(time, dt)
+        return carry, symmetric_root(noise)
 
     def values(self, memory: Memory, t: float) -> Array:
         return self.kernel.row(t - 1.0) @ np.stack(memory)
