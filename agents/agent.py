@@ -141,8 +141,8 @@ class Agent(Displayed, ABC):
         after = time + self.pace
         self._process(Observed("round", played, points, values, now, time, own, now, after))
         self.round, self.clock = now, after
-        if self.pending:
-            self.pending = self._waiting(now)
+        if self.pending and (most := self.problem.max_delay) is not None:
+            self.pending = [p for p in self.pending if p.round + most >= now]
 
     def expect(
         self,
@@ -173,11 +173,6 @@ class Agent(Displayed, ABC):
         self.tell(checked, nothing, observed=np.zeros(len(checked), dtype=np.bool_))
         each = zip(played, points, strict=True)
         self.pending += [Played(self.round, np.array(a), np.array(p), time) for a, p in each]
-
-    def _waiting(self, now: int) -> list[Played]:
-        """The pending actions whose rewards can still arrive after a round; see `expect`."""
-        most = self.problem.max_delay
-        return [p for p in self.pending if most is None or p.round + most >= now]
 
     def tell_late(
         self, actions: ArrayLike, rewards: ArrayLike, rounds: ArrayLike | None = None

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.arrays import Array, IntArray, Points, as_array, finite_array, numbers, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import child
@@ -137,26 +136,18 @@ def learn(
         observed: (m,) bool, which actions of the latest round are evaluated; None for all.
         arrived: (K,) bool, whose rewards arrived; None if rewards are not delayed.
         time: (2,), the time at which the rewards hold, and the present; None without a clock.
-    Raises:
-        InvalidInput: as in `Agent.tell` and `Agent.tell_late`. The agent is unchanged.
     """
-    m, now = agent.problem.batch_size, agent.round + 1
-    played, slots = actions, np.empty(0, dtype=np.int64)
-    if arrived is not None:
-        played, slots = actions[:m], np.flatnonzero(arrived)
-        checked = agent.problem.domain.check(actions)
-        new = checked[:m] if observed is None else checked[:m][observed]
-        pending = [*agent._waiting(now), *(Played(now, action, None) for action in new)]
-        matched(pending, checked[slots], now - slots // m)  # raises before the round counts
     if time is not None:
-        agent._placed(agent.problem.domain.check(played), None)  # raises before time passes
+        agent._placed(agent.problem.domain.check(actions), None)  # raises before time passes
         agent.pass_until(*time.tolist())
     if arrived is None:
         agent.tell(actions, rewards, observed=observed)
         return
-    agent.expect(played, observed)
+    m = agent.problem.batch_size
+    agent.expect(actions[:m], observed)
+    slots = np.flatnonzero(arrived)
     if len(slots):
-        agent.tell_late(actions[slots], rewards[slots], now - slots // m)
+        agent.tell_late(actions[slots], rewards[slots], agent.round - slots // m)
 
 
 def mask_in(

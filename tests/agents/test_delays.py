@@ -388,21 +388,6 @@ def test_an_environment_with_delays_needs_one_call_per_round():
     assert agent.posterior.size + len(agent.pending) == 24
 
 
-@pytest.mark.parametrize(("max_delay", "arm"), [(20, 5), (1, 4)])
-def test_an_observation_of_a_reward_that_is_not_pending_changes_nothing(max_delay, arm):
-    agent = make("gp-ucb", max_delay=max_delay, epsilon=0.1)
-    agent.expect([4])
-    agent.expect([4])
-    before = str(agent.snapshot())
-    oldest = {"actions": [4, 4, arm], "rewards": [0.0] * 3, "arrived": [0, 0, 1], "round": 3}
-    for call in (agent.observe, agent.predict):
-        with pytest.raises(InvalidInput, match=f"no reward of the action {arm} of round 1"):
-            call(oldest)
-        assert str(agent.snapshot()) == before
-    agent.observe(oldest | {"arrived": [1, 0, 0]})
-    assert (agent.round, agent.data.size) == (3, 1)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["gp-ucb", "ei", "mpi", "bucb", "ts", "ts-rsr", "tv-gp-ucb", "r-gp-ucb"]
