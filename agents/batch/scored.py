@@ -29,6 +29,8 @@ class Hallucinate(BatchRule):
 
     def choose(self, now: Round) -> Points:
         acquisition = now.acquisition()
+        if now.m == 1:
+            return now.search.best(acquisition, now.posterior)
         return in_turn(now, lambda actions: acquisition)
 
 

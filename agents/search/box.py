@@ -114,7 +114,10 @@ class BoxSearch(CandidateSearch):
         """See `Search`; raises `InvalidInput` if no candidate lies in the region."""
         held = self._candidates(posterior)
         y, points, mean, var = self._unlifted, held.points, held.mean, held.var
-        acquisition, score = self._scored(acquisition, posterior, points, mean, var)
+        if self.feasibility is None:
+            score = acquisition.score(mean, var)
+        else:
+            acquisition, score = self._feasible(acquisition, posterior, points, mean, var)
         if allowed is not None:
             inside = allowed.at_candidates(points)
             y, points, score = y[inside], points[inside], score[inside]

@@ -60,7 +60,10 @@ class Search(Part, ABC):
             allowed: a result of `region`; None searches everywhere. `InvalidInput` if it is empty.
         """
         actions, mean, var = self._listed(posterior)
-        acquisition, score = self._scored(acquisition, posterior, actions, mean, var)
+        if self.feasibility is None:
+            score = acquisition.score(mean, var)
+        else:
+            acquisition, score = self._feasible(acquisition, posterior, actions, mean, var)
         if self.excluded is not None:
             allowed = self._fresh(actions, allowed)
         if allowed is not None:
@@ -163,12 +166,11 @@ class Search(Part, ABC):
         """A better action than the best of those listed, with a score above ``least``, or that."""
         return action
 
-    def _scored(
+    def _feasible(
         self, acquisition: Acquisition, posterior: Any, actions: Points, mean: Array, var: Array
     ) -> tuple[Acquisition, Array]:
-        """The acquisition and its scores; in logarithms, plus the feasibility, if there is one."""
-        if self.feasibility is None:
-            return acquisition, acquisition.score(mean, var)
+        """The acquisition in logarithms, and its scores plus those of the feasibility."""
+        assert self.feasibility is not None
         likely = self.feasibility.likely(posterior.observed)
         incumbent = posterior.mean_at_observed()[likely].max(initial=-np.inf)
         floor = float(acquisition.score(mean, var).min())
