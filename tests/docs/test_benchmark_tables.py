@@ -108,7 +108,7 @@ def test_the_table_of_delays_is_that_of_the_file():
 def test_the_tables_of_wdbo_are_those_of_the_file():
     page = " ".join((ROOT / "docs" / "time.md").read_text(encoding="utf-8").split())
     parts = benchmark("wdbo").tables()
-    assert len(parts) == 13
+    assert len(parts) == 15
     assert [part for part in parts if " ".join(part.split()) not in page] == []
 
 
