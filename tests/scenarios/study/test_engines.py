@@ -64,6 +64,7 @@ def test_ten_studies_have_the_same_numbers_everywhere(name, started, tmp_path, m
     assert found == [alone] * 3
 
 
+@pytest.mark.timeout(600)  # much slower where other programs take the processors
 def test_on_ray_killed_workers_do_no_harm(check_kills, started, monkeypatch):
     ray = pytest.importorskip("ray")
     from gpbandits_env.scenarios.study import engine_ray
