@@ -208,10 +208,13 @@ class Agent(Displayed, ABC):
         Args:
             read: the time at which the rewards of the round hold, in units of the drift.
             now: the time at which they arrive, after which the next round begins.
+        Raises:
+            InvalidInput: they would arrive before they hold. The agent is unchanged.
         """
+        pace = positive(now - read, "the time between read and now", zero=True)
         if read > self.clock:
             self.wait(read - self.clock)
-        self.pace = now - read
+        self.pace = pace
 
     def observe(self, observation: Mapping[str, ArrayLike]) -> None:
         """Learn from an observation of an environment: what was played, what arrived.

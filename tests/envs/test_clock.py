@@ -127,6 +127,13 @@ def test_an_observation_that_is_refused_takes_no_time(name):
             assert str(agent.snapshot()) == before
 
 
+def test_rewards_do_not_arrive_before_they_hold():
+    agent = agents.make("gp-ucb", gym.make("gpbandits/MarkovGP-v0", grid=5), seed=0)
+    with pytest.raises(InvalidInput, match="between read and now must be finite, at least 0"):
+        agent.pass_until(2.0, 1.0)
+    assert (agent.clock, agent.pace) == (0.0, 1.0)
+
+
 WRONG = [
     ({"evaluation": -1.0}, "evaluation"),
     ({"unit": 0.0}, "unit"),
