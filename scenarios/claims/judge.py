@@ -57,6 +57,16 @@ class Judged:
     parts: tuple[CheckPart, ...]
     outcomes: tuple[str, ...]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How its parts count towards the verdict, where they do not count one by one."""
+        said = {
+            "reported, not counted": self.check.reported,
+            "a failure limits the verdict to in part": self.check.only_limits,
+            f"all parts make one: {self.outcomes[0]}": self.check.parts == "one",
+        }
+        return tuple(note for note, is_so in said.items() if is_so)
+
 
 @dataclass(frozen=True)
 class Verdict:

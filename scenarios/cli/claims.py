@@ -104,7 +104,8 @@ def _lines(claim: Claim, main: Verdict, others: dict[str, Verdict]) -> list[str]
         *([f"needs    {claim.needs}"] if claim.needs else []),
     ]
     for check in main.checks:
-        lines += ["", f"{check.check.yardstick}: {check.check.what or check.check.metric}"]
+        what = check.check.what or check.check.metric
+        lines += ["", f"{check.check.yardstick}: {'; '.join((what, *check.notes))}"]
         for part in check.parts:
             lines.append(f"  {part.outcome:<9} {': '.join(filter(None, (part.what, str(part))))}")
     return lines

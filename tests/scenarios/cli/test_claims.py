@@ -53,6 +53,14 @@ def test_a_claim_shows_its_verdict_and_every_part_with_its_numbers():
         assert (f"{part.units} units" in line) == (part.units > 1)
 
 
+def test_a_check_whose_parts_do_not_count_one_by_one_says_how_they_count():
+    heads = [line for line in said(ID) if line.startswith("better: ")]
+    assert [head.endswith("; reported, not counted") for head in heads] == [False, True]
+    limited = said("tranthe2020/gp-ucb-poor")
+    (head,) = (line for line in limited if line.endswith("; all parts make one: fails"))
+    assert "; a failure limits the verdict to in part; " in head
+
+
 def test_own_results_take_the_place_of_the_kept_ones(tmp_path):
     """Two trials of 8 rounds: the parts of their scenario have 2 units, and others stay."""
     chosen = registry.get("srinivas2010/se-1d").select(["gp-ucb", "gp-ucb/unscaled"], 2, 8)
