@@ -10,6 +10,7 @@ import pytest
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Paper, paper
+from gpbandits_env.scenarios.claims.judge import judge
 from gpbandits_env.scenarios.declare import read
 from tools.claims import table
 
@@ -49,6 +50,14 @@ def test_a_claim_names_scenarios_that_exist_or_says_what_it_needs(claim):
     named = {*claim.scenarios, *(id for check in claim.check for id in check.scenario)}
     assert named <= set(known)
     assert claim.check or claim.scenarios or claim.needs.strip()
+
+
+@pytest.mark.parametrize(
+    "claim", [c for c in CLAIMS if " as undecided." in c.departs], ids=lambda c: c.id
+)
+def test_what_a_claim_says_counts_as_undecided_does(claim):
+    parts = [part for check in judge(claim).checks for part in check.parts]
+    assert claim.not_run or any(not part.units for part in parts)
 
 
 @pytest.mark.parametrize(
