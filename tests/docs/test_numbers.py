@@ -7,6 +7,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import plain
@@ -118,3 +119,11 @@ def test_an_outcome_that_is_written_by_hand_is_found():
     assert list(free_numbers(said.format("0.0137"))) == ["0.0137"]
     assert list(free_numbers(said.format("`0.0137`, see Section 6.1"))) == []
     assert list(free_numbers(said.format("1.3<!-- srinivas2010/se-1d ei -->"))) == []
+
+
+def test_how_often_few_units_are_beyond_two_standard_errors_by_chance(root):
+    page = " ".join((root / "docs" / "claims.md").read_text(encoding="utf-8").split())
+    two, four, ten, twenty = (f"{2.0 * stats.t.sf(2.0, n - 1):.0%}" for n in (2, 4, 10, 20))
+    assert (
+        f"{two} of cases with 2 units, {four} with 4, {ten} with 10, and {twenty} with 20" in page
+    )
