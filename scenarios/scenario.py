@@ -323,8 +323,17 @@ def clocked(env_kwargs: Settings) -> float | None:
 
 
 def words(point: Settings) -> str:
-    """A point of a grid in words."""
-    return ", ".join(f"{name} = {value}" for name, value in point.items())
+    """A point of a grid in words; a dict with a type reads as a call: markov(epsilon=0.1)."""
+    return ", ".join(f"{name} = {_as_call(value)}" for name, value in point.items())
+
+
+def _as_call(value: Any) -> str:
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{k}={_as_call(v)}" for k, v in value.items() if k != "type")
+        return f"{value.get('type', '')}({inner})"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_as_call, value))}]"
+    return str(value)
 
 
 def label_of(agent: str) -> str:

@@ -155,7 +155,7 @@ def _draw_curves(
         rounds = _plotted(len(mean)) - 1
         at, mean, half = at[rounds], mean[rounds], half[rounds]
         alone = "o" if np.isfinite(at).sum() == 1 else None  # a line of one point is not seen
-        axes.plot(at, mean, label=style.legible(label), marker=alone, **look)
+        axes.plot(at, mean, label=style.legible(label), marker=alone, clip_on=not alone, **look)
         low = _reflected(mean, half) if panel.log else mean - half
         alpha = SHADE if len(labels) <= FEW else FAINT
         style.band(axes, at, low, mean + half, look["color"], alpha=alpha)

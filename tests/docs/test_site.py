@@ -108,7 +108,7 @@ def test_a_scenario_shows_its_plot_first_then_its_table_then_its_claims(site):
 
 def test_the_headings_of_a_scenario_have_the_settings_of_their_cells(site):
     page = html.unescape(read(site, "scenarios/time/kernels.html"))
-    assert "drift.kernel = {'type': 'wiener', 'rate': 0.02}<" in page
+    assert "drift.kernel = wiener(rate=0.02)<" in page
 
 
 def test_every_scenario_has_its_command_and_what_is_kept_of_it(site, root):

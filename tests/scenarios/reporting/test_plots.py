@@ -137,7 +137,7 @@ def test_titles_have_the_first_parameters_that_tell_the_cells_apart():
     assert telling([{}]) == []
     others = [{"epsilon": 0.1}, {"noise_var": 0.2}]
     assert [heading(others, cell) for cell in (0, 1)] == [["epsilon = 0.1"], ["noise_var = 0.2"]]
-    assert heading(points, 1) == ["function = ackley, clock =", "{'evaluation': 10.0}"]
+    assert heading(points, 1) == ["function = ackley, clock =", "(evaluation=10.0)"]
     kernels = [{"kernel": {"type": kind, "lengthscale": 0.2}} for kind in ("se", "matern32")]
     assert heading(kernels, 0) == ["kernel = se"]
 
