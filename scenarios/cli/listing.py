@@ -49,7 +49,7 @@ def _overview(groups: Iterable[str]) -> None:
                 click.echo(f"  {id:<31}{f'{scenario.trials} x {scenario.horizon}':>11}  {title}")
     click.echo(
         "The second column is trials x rounds; names after @ are other readings of the same "
-        "experiment, e.g. ID@literal. 'gpbandits list ID' shows one in detail."
+        "experiment, e.g. srinivas2010/se-1d@noise. 'gpbandits list ID' shows one in detail."
     )
 
 

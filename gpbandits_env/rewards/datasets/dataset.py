@@ -59,7 +59,7 @@ class Dataset:
             raise MissingData(
                 f"the data file {' or '.join(names)} is missing: it was searched for in "
                 f"{where}{unset}, and in the subfolder {self.subfolder} there. {self.how_to_get} "
-                f"Then set {VARIABLE} to its folder."
+                f"If it is elsewhere, set {VARIABLE} to its folder."
             )
         return path
 

@@ -146,10 +146,10 @@ def _check(content: bytes, name: str, where: str) -> None:
 
 GISETTE = Dataset(
     "gisette",
-    "6,000 fours and nines, 5,000 features (tranthe2020); see `load_gisette`",
+    "6,000 fours and nines, 5,000 features (tranthe2020)",
     tuple(CHECKSUMS),
     "gisette",
-    f"It is in {URL}; get it with gpbandits_env.rewards.datasets.download('gisette'). "
+    f"It is in {URL}; get it with 'gpbandits data --download gisette'. "
     "Features made by the same recipe from digits that come with pip install "
     "'gpbandits-env[digits]' need no download.",
     url=URL,

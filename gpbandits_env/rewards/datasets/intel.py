@@ -170,8 +170,8 @@ INTEL_RAW = Dataset(
     "temperature, the same 46 sensors, five weeks of raw messages (34 MB packed)",
     ("data.txt", "data.txt.gz"),
     "intel_berkeley_raw",
-    f"Download {URL} (34 MB, 150 MB unpacked; no checksum is published), or call "
-    "gpbandits_env.rewards.datasets.download('intel-berkeley-raw').",
+    "Get it with 'gpbandits data --download intel-berkeley-raw' (34 MB, 150 MB unpacked; no "
+    f"checksum is published). The address is {URL}.",
     load_intel_raw,
     URL,
 )

@@ -111,11 +111,11 @@ def _idx(name: str) -> NDArray[np.uint8]:
 
 MNIST = Dataset(
     "mnist",
-    "70,000 handwritten digits (tranthe2020); see `load_digits`",
+    "70,000 handwritten digits (tranthe2020)",
     tuple(CHECKSUMS),
     "mnist",
-    "Get it with gpbandits_env.rewards.datasets.download('mnist') (12 MB). 5,000 of the digits "
-    "come with pip install 'gpbandits-env[digits]'.",
+    "Get it with 'gpbandits data --download mnist' (12 MB). 5,000 of the digits come with "
+    "pip install 'gpbandits-env[digits]'.",
     url=ADDRESSES[0],
     several=download_mnist,
 )

@@ -94,7 +94,7 @@ WHOLE = Dataset(
     "highway speed, Los Angeles, 207 sensors, four months (72 MB)",
     ("METR-LA.csv",),
     "metr_la_week",
-    "Get it with gpbandits_env.rewards.datasets.download('metr-la-full').",
+    "Get it with 'gpbandits data --download metr-la-full'.",
     load_speeds,
     ZENODO + "METR-LA.csv",
     "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
@@ -104,7 +104,7 @@ BAY = Dataset(
     "highway speed, San Francisco Bay, 325 sensors, six months",
     ("PEMS-BAY.csv",),
     "metr_la_week",
-    "Get it with gpbandits_env.rewards.datasets.download('pems-bay').",
+    "Get it with 'gpbandits data --download pems-bay'.",
     load_speeds,
     ZENODO + "PEMS-BAY.csv",
     "md5:c8dea58987a5882e946217c22fdb8256",
@@ -138,8 +138,8 @@ I880 = Dataset(
     ("i880.csv", "i880.csv.gz"),
     "i880",
     "These data are not public: with an account at https://pems.dot.ca.gov, export the speeds of "
-    "357 sensors on the I-880 South, working days 6-11 AM, one row a reading in time order, one "
-    "column a sensor, comma separated; a first line of names is optional, and so is a first "
+    "357 sensors on the I-880 South, working days 6-11 AM, one row per reading in time order, one "
+    "column per sensor, comma separated; a first line of names is optional, and so is a first "
     "column named 'day' with the number of the day.",
     load_i880,
 )
