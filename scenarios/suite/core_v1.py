@@ -51,9 +51,9 @@ matern12 | functions without derivatives | rough
 matern52 | functions with two derivatives | smooth
 matern32-noisy | one derivative, much noise | rough, noisy
 long | 2000 rounds on a line | rough, noisy, long
-lengthscale-long | agents are told a lengthscale of 0.3, which is 0.1 | smooth, wrong model
-lengthscale-short | agents are told a lengthscale of 0.1, which is 0.3 | smooth, wrong model
-kernel | agents are told that functions are smooth, which have no derivative | rough, wrong model
+lengthscale-long | agents are told a lengthscale of 0.3; the true one is 0.1 | smooth, wrong model
+lengthscale-short | agents are told a lengthscale of 0.1; the true one is 0.3 | smooth, wrong model
+kernel | agents are told that functions are smooth; they have no derivative | rough, wrong model
 drift-slow | a slow Markov drift of known rate | smooth, drift
 drift-fast | a fast Markov drift of known rate | smooth, drift
 rate | a Markov drift of unknown rate | smooth, drift, unknown drift
@@ -65,10 +65,10 @@ context | 10 contexts with similar functions | smooth, context
 delay | rewards arrive 10 rounds late | smooth, delay
 delay-random | rewards arrive 0 to 20 rounds late, and one in five never | rough, delay
 branin | Branin's function | smooth, box
-ackley | Ackley's function of 4 | rough, box
-hartmann | Hartmann's function of 6 | smooth, box
+ackley | Ackley's function in 4 dimensions | rough, box
+hartmann | Hartmann's function in 6 dimensions | smooth, box
 box-noisy | draws in a square, much noise | smooth, noisy, box
-levy-20 | Levy's function of 20 | box, many dimensions
+levy-20 | Levy's function in 20 dimensions | box, many dimensions
 ellipsoid-100 | 100 dimensions, of which 10 matter | smooth, box, many dimensions
 """
 
