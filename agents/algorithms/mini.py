@@ -80,7 +80,7 @@ def repetitions(excess: float, noise_var: float, var: Array) -> int:
 
 
 class MiniGPUCB(GPAgent):
-    """GP-UCB that plays each of its choices several times, the longer the more it knows of it.
+    """GP-UCB that repeats each choice, more often where the posterior variance is small.
 
     Args:
         ratio: C^2 >= 1, by how much a variance may shrink between two choices; see `Repeats`.
@@ -95,7 +95,7 @@ class MiniGPUCB(GPAgent):
 
 
 class MiniEI(GPAgent):
-    """EI that plays each of its choices several times, the longer the more it knows of it.
+    """EI that repeats each choice, more often where the posterior variance is small.
 
     Args:
         ratio: see `MiniGPUCB`.

@@ -161,7 +161,7 @@ class TrustRegionSearch(RoundSearch):
 
 
 class TuRBO(GPAgent):
-    r"""Thompson sampling in a box around the best point, which grows and shrinks with success.
+    r"""Thompson sampling in a box around the best point, which grows or shrinks with success.
 
     .. math::
         L_i = \lambda_i L / \Big(\prod_j \lambda_j\Big)^{1/d}

@@ -317,7 +317,7 @@ class KeptBound(AcquisitionRule):
 
 
 class WDBO(GPAgent):
-    """GP-UCB on the observations that still matter for the function from now on.
+    """GP-UCB on the observations that still say something about the present or the future.
 
     Args:
         alpha: how fast observations may be removed (see `Relevance`).
