@@ -30,12 +30,12 @@ class GPAgent(Agent):
     An algorithm is a subclass that declares in `PARTS` what it is composed of. Every such agent has
     the settings of `Parts`. They can be combined; an unsupported combination raises an error.
 
-    Departures of all such agents: 1. equal scores go to the lowest index, so that under a constant
-    prior the first action is arm 0 (up to rounding); if no score distinguishes actions in floating
-    point (all are -inf, or several are 0 as logarithms), the largest posterior mean decides; 2. in
-    a box the search is local, from many starts; with ``candidates`` it is exact over that many
-    Sobol points, which are drawn once from the agent's generator, and the agent accepts no
-    observation elsewhere.
+    Departures of all agents with a posterior: 1. equal scores go to the lowest index, so that under
+    a constant prior the first action is arm 0 (up to rounding); if no score distinguishes actions
+    in floating point (all are -inf, or several are 0 as logarithms), the largest posterior mean
+    decides; 2. in a box the search is local, from many starts; with ``candidates`` it is exact over
+    that many Sobol points, which are drawn once from the agent's generator, and the agent accepts
+    no observation elsewhere.
 
     Args:
         problem: the domain, the model and the batch size.

@@ -42,7 +42,7 @@ def suite() -> None:
 @suite.command("list")
 @NAME
 def list_problems(name: str) -> None:
-    """List the problems of a suite, what they ask, and the agents of its archive."""
+    """List the problems of a suite, and the agents of its archive."""
     problems, rows = suites.problems(name), archived(name)
     table, titles = [["problem", "rounds", "trials", "agents"]], ["tags"]
     for id, problem in problems.items():
@@ -155,7 +155,7 @@ def _end_on_failures(outcome: SuiteOutcome) -> None:
 @click.option("--sample", type=click.IntRange(1), default=20, show_default=True, help="Trials.")
 @click.option("--agent", help="Only this agent; with --rows, its name or 'module:Class'.")
 @click.option("--rows", type=options.PATH, help="Check these rows of a run instead of the archive.")
-@options.settings(help="With --rows: a setting.")
+@options.settings(help="With --rows: a setting of the agent.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of the sample.")
 def check(
     name: str,
@@ -165,11 +165,11 @@ def check(
     settings: tuple[str, ...],
     seed: int | None,
 ) -> None:
-    """Run a random sample of the archive's trials again, and compare their digests.
+    """Run some trials of the archive again, and compare their digests.
 
     The bits are the same on the same kind of processor with the same BLAS. On others they may
     differ, and where an agent breaks a tie differently, so does the trial. With --rows, the trials
-    are those of another's run, which is checked in the same way.
+    are those of somebody else's run, which is checked in the same way.
 
     \b
     Examples:

@@ -238,8 +238,8 @@ def _unknown(interval: tuple[float, float]) -> str:
         )
     if slow:
         return (
-            "these rows do not exclude epsilon = 0: they are too few to tell a drift this slow "
-            "from no return to the mean, or from no drift; only the upper end is known"
+            "these rows do not exclude epsilon = 0: they are too few to tell so slow a drift from "
+            "a random walk, or from no change; only the upper end is known"
         )
     if fast:
         return (
