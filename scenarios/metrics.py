@@ -68,7 +68,7 @@ Y: dict[str, Quantity] = {
     **KNOWN,
     "model_order": Quantity("model order", "points in the posterior"),
     "evaluations": Quantity("evaluations", "evaluations spent"),
-    "rate": Quantity("evaluations per unit of time", "evaluations per unit of time"),
+    "rate": Quantity("evaluations per unit of time", "evaluations / time"),
 }
 X = {
     "rounds": Quantity("rounds", "round $t$"),
