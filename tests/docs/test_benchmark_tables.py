@@ -41,8 +41,8 @@ def test_the_numbers_of_outliers_are_those_of_the_file():
     hows = ("rcgp", "as they are", "drawn in")
     assert [found[f"{rosenbrock} {how}"] for how in hows] == [2.2, 2.3, 1.7]
     page = " ".join((ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").split())
-    assert "is 2.1 standard deviations below the maximum, and 4.4 if rewards are drawn in" in page
-    assert "is 2.2, 2.3 without either, and 1.7 if they are drawn in" in page
+    assert "is 2.1 standard deviations below the maximum, and 4.4 if rewards are moved" in page
+    assert "is 2.2, against 2.3 without either, and 1.7 if rewards are moved" in page
 
 
 def test_the_returns_of_trained_policies_are_those_of_the_file():
