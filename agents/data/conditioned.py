@@ -14,6 +14,7 @@ from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings.action_map import ActionMap
 from gpbandits_env.arrays import Array, Points, State, whole
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior
 
@@ -100,8 +101,8 @@ class Conditioned:
         if self._refit is not None and self._refit.model is not self.model:
             self.reset()
             stale = True
-        if stale or (keep.masks and not self._removes(keep.counts(data, t))):
-            self._anew(time, keep.counts(data, t))
+        if stale or (keep.masks and not self._removes(self._counting(t))):
+            self._anew(time, self._counting(t))
         elif data.size == self._held:
             self.posterior.rollback()
         elif (
@@ -114,10 +115,20 @@ class Conditioned:
         ):
             self._held = data.size
             self._learn(new.rounds, new.points, new.rewards, new.noise_var)
-        elif not self._append(keep.counts(data, t), data.size):
-            self._anew(time, keep.counts(data, t))
+        elif not self._append(self._counting(t), data.size):
+            self._anew(time, self._counting(t))
         if self.ages:
             self._pass(time)
+
+    def _counting(self, t: int) -> NDArray[np.bool_]:
+        """Which rows count in round t, checked: the rule may be the user's own."""
+        found, size = self._keep.counts(self.data, t), self.data.size
+        if np.shape(found) != (size,) or found.dtype != np.bool_:
+            raise InvalidInput(
+                f"{type(self._keep).__name__}.counts must return a mask of {size} rows, an array "
+                f"of True and False, got {shown(found)}"
+            )
+        return found
 
     def _append(self, counting: NDArray[np.bool_], until: int) -> bool:
         """Learn new arrivals that count; whether that is possible: none is of an earlier time."""
@@ -251,7 +262,7 @@ class Conditioned:
         """
         self.reset()
         t = self._t = whole(state["round"], "round")
-        data, counting = self.data, self._keep.counts(self.data, t)
+        data, counting = self.data, self._counting(t)
         calls = [
             (whole(size, "rows", 0, data.size), float(time), row)
             for size, time, row in state["calls"]

@@ -21,7 +21,8 @@ from gpbandits_env.gp.temporal import MarkovTime, TemporalKernel, temporal_from_
 class Keep(Part):
     """All data count, or those since a round at which a new stage began.
 
-    A rule of another kind overrides `first`, if it is one of rounds, or derives from `Masked`.
+    A rule of another kind overrides `first`, if it is one of rounds, or `counts`, or derives from
+    `Masked`.
 
     Attributes:
         stage: the first round that counts; data of earlier rounds are not used for fits either.
@@ -29,12 +30,17 @@ class Keep(Part):
         start: the first round that counts, which a part of the agent may move.
         forgets: whether data of the present stage may stop counting.
         masks: whether rounds alone do not say what counts; the data that count may then also age,
-            by ``epsilon`` or ``temporal``.
+            by ``epsilon`` or ``temporal``. This and `forgets` follow from what a rule overrides.
     """
 
     REMEMBERS: ClassVar[tuple[str, ...]] = ("stage", "stages", "start")
-    forgets = False
+    forgets: ClassVar[bool] = False
     masks: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.masks = cls.masks or not {"counts", "usable"}.isdisjoint(vars(cls))
+        cls.forgets = cls.forgets or cls.masks or "first" in vars(cls)
 
     def __init__(self) -> None:
         self.begin()
@@ -70,8 +76,6 @@ class Restart(Keep):
     Source: bogunovic2016, Algorithm 1: reset at every t with t mod N = 1.
     """
 
-    forgets = True
-
     def __init__(self, *, every: int) -> None:
         self.every = whole(every, "reset_every")
         super().__init__()
@@ -88,8 +92,6 @@ class Window(Keep):
         rounds: the length W >= 1 of the window.
     Source: sliding windows as in Zhou and Shroff (2021), SW-GP-UCB.
     """
-
-    forgets = True
 
     def __init__(self, *, rounds: int) -> None:
         self.window = whole(rounds, "window")
@@ -115,8 +117,6 @@ class Masked(Keep):
     """
 
     REMEMBERS = (*Keep.REMEMBERS, "dropped")
-    forgets = True
-    masks = True
 
     def begin(self) -> None:
         super().begin()

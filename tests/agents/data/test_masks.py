@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.data.keep import Masked
+from gpbandits_env.agents.data.keep import Keep, Masked
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.domains import Arms, Box
@@ -146,3 +146,36 @@ def test_a_mask_combines_with_ageing_but_with_no_other_rule_of_rounds():
             make(ARMS, **settings)
     with pytest.raises(InvalidInput, match="at most one"):
         make(ARMS, epsilon=0.1, discount=0.9)
+
+
+class LastNine(Keep):
+    def counts(self, data, t):
+        return self.usable(data) & (np.arange(data.size) >= data.size - 9)
+
+
+class LastRounds(Keep):
+    def first(self, t):
+        return t - 9
+
+
+@pytest.mark.parametrize("keep", [LastNine, LastRounds])
+@pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
+def test_what_a_rule_overrides_is_enough_to_say_what_counts(domain, keep):
+    agent, rng = make(domain, keep=keep), np.random.default_rng(0)
+    for _ in range(20):
+        agent.tell(domain.sample(rng, 1), rng.standard_normal(1))
+    at = domain.sample(rng, 12)
+    now = agent.data.times[-9:], agent.data.rewards[-9:], domain.points(at), agent.clock
+    mean, var = dense({}, domain.points(agent.data.points[-9:]), *now)
+    np.testing.assert_allclose(agent.posterior.moments(at), (mean, var), atol=1e-8)
+    assert agent.forgets
+    assert not agent.takes_noise
+
+
+def test_a_mask_that_is_none_is_refused_when_the_agent_is_made():
+    class Rows(Keep):
+        def counts(self, data, t):
+            return np.arange(data.size)[-9:]
+
+    with pytest.raises(InvalidInput, match=r"Rows.counts must return a mask of 0 rows"):
+        make(ARMS, keep=Rows)
