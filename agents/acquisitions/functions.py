@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from gpbandits_env.arrays import TIE, Array, IntArray, leading, positive
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
 # A smaller variance counts as 0, which avoids overflow.
@@ -415,9 +416,16 @@ def leader(
         mean: (n,).
         var: (n,).
         allowed: (n,) if given, only these may lead; the scores of the others are -inf.
+    Raises:
+        InvalidInput: a score is NaN.
     """
-    at = int(score.argmax())
+    at = int(score.argmax())  # the first NaN, if there is one
     top = score.item(at)
+    if top != top:
+        raise InvalidInput(
+            f"{type(acquisition).__name__} scores an action of mean {mean[at]:g} and variance "
+            f"{var[at]:g} as NaN: a score must be a number, or -inf for an action that cannot lead"
+        )
     if top in UNDECIDED:
         tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
         return tied[leading(mean[tied], np.abs(mean).max())[None]], 0.0

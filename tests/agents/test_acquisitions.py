@@ -259,6 +259,11 @@ def test_the_best_of_scores_without_digits_has_the_largest_mean():
     assert led(LogPI(0.3), [-1.0, -2.0, -1.0, -3.0], mean) == 0
 
 
+def test_a_score_that_is_nan_is_refused_instead_of_leading():
+    with pytest.raises(InvalidInput, match=r"UCB scores an action of mean 0\.4 and variance 1 as"):
+        led(UCB(1.0), [1.0, np.nan, 2.0, np.nan], [0.1, 0.4, 0.3, 0.2])
+
+
 @pytest.mark.parametrize("name", ACQUISITIONS)
 @pytest.mark.parametrize("level", [0.0, 0.3, 250.0])
 def test_the_lowest_index_leads_whatever_the_last_digits_of_mean_and_variance(name, level):
