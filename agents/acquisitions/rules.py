@@ -94,14 +94,25 @@ class ConfidenceBound(AcquisitionRule):
         return rule
 
     def beta(self, t: int, gain: float) -> float:
-        """beta_t, given the information gained before round t, in nats."""
-        if not self._first <= t < self._first + len(self._betas):
-            if self.schedule.needs_gain:
-                return self._factor * float(self.schedule(t, gain))
-            self._first = t - (t - 1) % BLOCK
-            betas = self._factor * self.schedule(np.arange(self._first, self._first + BLOCK))
-            self._betas = betas.tolist()
-        return self._betas[t - self._first]
+        """beta_t, given the information gained before round t, in nats.
+
+        Raises:
+            InvalidInput: a schedule of your own gives no finite number of at least 0.
+        """
+        if self.schedule.needs_gain:
+            beta = self._factor * float(self.schedule(t, gain))
+        else:
+            if not self._first <= t < self._first + len(self._betas):
+                self._first = t - (t - 1) % BLOCK
+                betas = self._factor * self.schedule(np.arange(self._first, self._first + BLOCK))
+                self._betas = betas.tolist()
+            beta = self._betas[t - self._first]
+        if not 0.0 <= beta < np.inf:
+            raise InvalidInput(
+                f"the beta schedule {type(self.schedule).__name__} gives {beta:g} in round {t}: "
+                "beta must be finite and at least 0"
+            )
+        return beta
 
     def at(self, now: Round) -> Acquisition:
         beta = self.beta(now.t, now.posterior.information_gain)

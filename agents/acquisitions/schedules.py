@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, Settings, is_number, positive, whole
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 from gpbandits_env.gp.theory.arguments import probability
 from gpbandits_env.problem import Problem
@@ -390,7 +390,8 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
         problem: the problem of the agent.
         arms: the number of arms the agent chooses among; None in a box.
     Raises:
-        InvalidInput: a number is out of range, or the problem lacks a constant.
+        InvalidInput: a number is out of range, the problem lacks a constant, or a schedule of your
+            own does not return one value per round.
         UnknownName: there is no such type or field.
     """
     if is_number(spec):
@@ -398,6 +399,12 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
     schedule = spec if isinstance(spec, Schedule) else SCHEDULES.from_dict(spec)  # type: ignore[arg-type]
     schedule = schedule.filled(problem, arms)
     schedule(1)
+    if not schedule.needs_gain and np.shape(found := schedule(np.arange(1, 3))) != (2,):
+        raise InvalidInput(
+            f"the beta schedule {type(schedule).__name__} must return beta_t in the shape of t, "
+            f"(2,) for two rounds, got {shown(found)}: np.full(np.shape(t), beta) is the same in "
+            "every round"
+        )
     return schedule
 
 

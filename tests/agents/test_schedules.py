@@ -170,6 +170,25 @@ def test_a_schedule_of_your_own():
     assert [agent.rule.beta(t, 0.0) for t in (1, 4)] == [0.5, 2.0]
 
 
+def test_a_schedule_of_your_own_gives_a_beta_of_at_least_0_for_each_round():
+    @dataclass(frozen=True)
+    class Falling(Schedule):
+        def __call__(self, t, gain=0.0):
+            return 2.0 - np.asarray(t, dtype=np.float64)
+
+    class Same(Schedule):
+        def __call__(self, t, gain=0.0):
+            return 2.0
+
+    with pytest.raises(InvalidInput, match=r"Same must return beta_t in the shape of t.* got 2.0"):
+        agents.make("gp-ucb", ARMS, seed=0, beta=Same())
+    agent = agents.make("gp-ucb", ARMS, seed=0, beta=Falling())
+    for _ in range(2):
+        agent.tell([0], [1.0])
+    with pytest.raises(InvalidInput, match="Falling gives -1 in round 3"):
+        agent.ask()
+
+
 def test_every_type_is_known_from_the_start():
     """Whatever else has been imported: all are defined in the module of the registry."""
     known = ["constant", "continuous", "finite", "igp", "log", "randomised", "rkhs", "robust"]
