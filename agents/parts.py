@@ -118,10 +118,18 @@ class Parts:
         """The parts with some settings.
 
         Raises:
+            InvalidInput: two parts have a setting of the same name.
             UnknownName: the algorithm has no such setting.
         """
         known, made = self.settings, {f.name: getattr(self, f.name) for f in fields(self)}
-        of = {name: part for part, own in made.items() for name in getattr(own, "keywords", ())}
+        of: dict[str, str] = {}
+        for part, own in made.items():
+            for name in getattr(own, "keywords", ()):
+                if name in of:
+                    raise InvalidInput(
+                        f"{agent}: {of[name]} and {part} both have the setting {name}: rename one"
+                    )
+                of[name] = part
         for name, value in settings.items():
             if name not in known:
                 raise unknown(f"setting of the agent {agent!r}", name, list(known))

@@ -1,9 +1,14 @@
 """What the settings of an agent make of its parts."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.agents.acquisitions import UCB
+from gpbandits_env.agents.data.keep import Keep
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52
@@ -47,3 +52,14 @@ def test_a_snapshot_of_another_embedding_is_refused(kernel_on):
     one, other = (agents.make("rembo", BOX, seed=seed, kernel_on=kernel_on) for seed in (0, 1))
     with pytest.raises(InvalidInput, match="another seed"):
         other.restore(one.snapshot())
+
+
+def test_two_parts_have_no_setting_of_the_same_name():
+    class Recent(Keep):
+        def __init__(self, *, beta):
+            self.beta = beta
+            super().__init__()
+
+    parts = Parts(acquisition=partial(UCB, beta=2.0), keep=partial(Recent, beta=3.0))
+    with pytest.raises(InvalidInput, match="Own: acquisition and keep both have the setting beta"):
+        parts.given({"beta": 1.0}, "Own")
