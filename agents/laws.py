@@ -12,7 +12,7 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.registry import agent_class, make
 from gpbandits_env.arrays import Array, Points, all_of
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
+from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken, shown
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.laws import keep_all
 from gpbandits_env.problem import Problem
@@ -31,10 +31,11 @@ def check_agent(
 ) -> None:
     """Check that an agent keeps all laws on some problems; this takes about a second.
 
-    The laws: actions have the right shape and lie in the domain; the gradient of an acquisition is
-    right; the same seed gives the same actions; `ask` changes only the generator; invalid input
-    raises an error and changes nothing; rewards that were not observed have no effect; prior data
-    count as no round; late rewards are learned; snapshots, pickles and resets work.
+    The laws: the scores of an acquisition have the right shape, and their gradient is right;
+    actions have the right shape and lie in the domain; the same seed gives the same actions; `ask`
+    changes only the generator; invalid input raises an error and changes nothing; rewards that were
+    not observed have no effect; prior data count as no round; late rewards are learned; snapshots,
+    pickles and resets work.
 
     Args:
         agent: a class, "module:Class", or the name of a registered agent.
@@ -113,6 +114,21 @@ def actions_in_the_domain(fresh: Fresh) -> None:
     _expect(agent.ask() in space, "overwriting the array that ask returned changed the agent")
 
 
+def scores_of_the_acquisition(fresh: Fresh) -> None:
+    """The scores of an acquisition are a new array of the shape of the means, without NaN."""
+    agent = fresh()
+    if not isinstance(agent, GPAgent) or agent.rule is None:
+        return
+    rng = np.random.default_rng(0)
+    mean, var = rng.uniform(-1.0, 1.0, 20), rng.uniform(0.1, 1.0, 20)
+    given = mean.copy(), var.copy()
+    score = agent.acquisition().score(mean, var)
+    _expect(same(given, (mean, var)), "score changed its arguments")
+    right = isinstance(score, np.ndarray) and score.shape == mean.shape
+    _expect(right, f"score must return an array of shape {mean.shape}, got {shown(score)}")
+    _expect(not np.isnan(score).any(), f"a score is NaN: {shown(score)}")
+
+
 def gradients_of_the_acquisition(fresh: Fresh) -> None:
     """The gradient of an acquisition, which a box needs, agrees with differences of its score."""
     agent = fresh()
@@ -139,14 +155,18 @@ def the_seed_decides(fresh: Fresh) -> None:
 
 
 def asking_teaches_nothing(fresh: Fresh) -> None:
-    """`ask` changes only the generator."""
+    """`ask` changes only the generator, and rolls hallucinated points back."""
     agent = fresh()
     for rounds in (0, 3):
         trial(agent, rounds)
-        before = agent.snapshot()
+        before, believed = agent.snapshot(), _believed(agent)
         agent.ask()
         after = {**agent.snapshot(), "rng": before["rng"]}
         _expect(same(after, before), "ask changed the snapshot in more than the generator")
+        _expect(
+            same(_believed(agent), believed),
+            "ask changed the posterior: a batch rule that hallucinates calls posterior.rollback()",
+        )
 
 
 def mistakes_change_nothing(fresh: Fresh) -> None:
@@ -245,6 +265,7 @@ def reset_forgets(fresh: Fresh) -> None:
 
 
 LAWS = (
+    scores_of_the_acquisition,
     actions_in_the_domain,
     gradients_of_the_acquisition,
     the_seed_decides,
@@ -288,6 +309,13 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, (list, tuple)):
         return len(one) == len(other) and all(map(same, one, other))
     return bool(np.array_equal(one, other, equal_nan=isinstance(one, float)))
+
+
+def _believed(agent: Agent) -> object:
+    """The moments of the posterior at five points; None without a posterior."""
+    if not isinstance(agent, GPAgent):
+        return None
+    return agent.posterior.moments(agent.posterior.domain.sample(np.random.default_rng(0), 5))
 
 
 def _refuses(agent: Agent, what: str, method: Callable[..., None], *arguments: object) -> None:

@@ -5,6 +5,8 @@ import pytest
 
 from gpbandits_env.agents import Agent, GPAgent, check_agent
 from gpbandits_env.agents.acquisitions import UCB
+from gpbandits_env.agents.batch import BatchRule
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import frozen
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, LawBroken, UnknownName
@@ -184,6 +186,48 @@ def test_a_wrong_gradient_of_an_acquisition_breaks_a_law():
     with pytest.raises(LawBroken, match=r"gradients_of_the_acquisition on a box.* by the variance"):
         check_agent(WrongSlope)
     check_agent(WrongSlope, Problem(Arms.grid(7), SquaredExponential(0.2), 0.1))  # has no effect
+
+
+class Flat(UCB):
+    def score(self, mean, var):
+        return super().score(mean, var)[:, None]
+
+
+class Undefined(UCB):
+    def score(self, mean, var):
+        with np.errstate(invalid="ignore"):
+            return np.log(mean)
+
+
+class InPlace(UCB):
+    def score(self, mean, var):
+        mean += var
+        return mean
+
+
+@pytest.mark.parametrize(
+    ("acquisition", "message"),
+    [
+        (Flat, r"score must return an array of shape \(20,\)"),
+        (Undefined, "a score is NaN"),
+        (InPlace, "score changed its arguments"),
+    ],
+)
+def test_wrong_scores_of_an_acquisition_break_a_law(acquisition, message):
+    broken = type("Broken", (GPAgent,), {"PARTS": Parts(acquisition=acquisition(2.0))})
+    with pytest.raises(LawBroken, match=f"scores_of_the_acquisition.* {message}"):
+        check_agent(broken)
+
+
+def test_a_batch_rule_that_leaves_hallucinated_points_breaks_a_law():
+    class Leaves(BatchRule):
+        def choose(self, now):
+            point = now.search.best(now.acquisition(), now.posterior)
+            now.posterior.hallucinate(point)
+            return np.repeat(point, now.m, axis=0)
+
+    with pytest.raises(LawBroken, match=r"asking_teaches_nothing .* posterior.rollback\(\)"):
+        check_agent("gp-ucb", batch=Leaves())
 
 
 def test_any_error_of_an_agent_names_the_law():
