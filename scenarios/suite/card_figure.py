@@ -169,7 +169,9 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
         cheapest = min(cheapest, agent.seconds)
     axes.set_xscale("log")
     if all(agent.score.low > 0.0 for agent in placed):  # so that the good ones stand apart
-        axes.set_yscale("log")
+        scores = [agent.score.value for agent in placed]
+        few = max(scores) > 5.0 * min(scores)  # more numbers would cover each other
+        axes.set_yscale("log", subs=(2, 5) if few else None)
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter("{x:g}")
     axes.set_title("score against computing time, lower is better")
