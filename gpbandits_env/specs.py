@@ -209,7 +209,10 @@ class Family(Generic[T]):
         if not isinstance(spec, Mapping):
             if self._holds(spec):
                 return spec
-            raise InvalidInput(f"a {self.kind} must be a dict with a 'type', got {shown(spec)}")
+            cure = f": give an object, {spec.__name__}(...)" if isinstance(spec, type) else ""
+            raise InvalidInput(
+                f"a {self.kind} must be a dict with a 'type', got {shown(spec)}{cure}"
+            )
         if "type" not in spec:
             raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
         cls, what = self._class(spec["type"]), f"{self.kind} {spec['type']!r}"
