@@ -191,7 +191,7 @@ class Choice(Dimension):
     def __post_init__(self) -> None:
         options = tuple(map(_own, listed(self.options, "options")))
         object.__setattr__(self, "options", options)
-        if self.size < 2 or any(self._index(o) != i for i, o in enumerate(self.options)):
+        if self.size < 2 or any(self.index(o) != i for i, o in enumerate(self.options)):
             raise InvalidInput(
                 f"a choice needs at least two options, all different, got {shown(self.options)}"
             )
@@ -205,7 +205,7 @@ class Choice(Dimension):
         return len(self.options)
 
     def check(self, value: object) -> object:
-        index = self._index(_own(value))
+        index = self.index(_own(value))
         if index is None:
             raise InvalidInput(
                 f"the value must be one of the options {shown(self.options)}, got {shown(value)}"
@@ -213,7 +213,7 @@ class Choice(Dimension):
         return self.options[index]
 
     def encode(self, value: object) -> list[float]:
-        index = self._index(value)
+        index = self.index(value)
         return [float(index == i) for i in range(self.size)][-self.width :]  # the last of two
 
     def decode(self, unit: Array) -> object:
@@ -222,7 +222,7 @@ class Choice(Dimension):
     def values(self) -> list[object]:
         return list(self.options)
 
-    def _index(self, value: object) -> int | None:
+    def index(self, value: object) -> int | None:
         """The index of an option; 1, 1.0 and True are three different options."""
         same = (i for i, o in enumerate(self.options) if type(o) is type(value) and o == value)
         return next(same, None)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.dimensions import Dimension, Params
+from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Params
 from gpbandits_env.agents.optimize.result import OptimizationResult
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -158,9 +158,8 @@ def _believed(campaign: Campaign, points: Sequence[Params]) -> tuple[Array, Arra
 
 def _positions(dimension: Dimension, values: Sequence[object]) -> Array:
     """Where values stand on an axis: options at 0, 1, 2, ..., numbers at their value."""
-    if not dimension.ordered:
-        options = dimension.values()
-        return np.array([float(options.index(value)) for value in values])
+    if isinstance(dimension, Choice):
+        values = [dimension.index(value) for value in values]
     return np.array(values, dtype=np.float64)
 
 

@@ -300,6 +300,8 @@ def log_marginal_likelihood(model: Model, data: Observations) -> tuple[float, di
         InvalidInput: the model does not fit the data.
         NotPositiveDefinite: the covariance of the observations cannot be factorized.
     """
+    if not isinstance(data, Observations):
+        raise InvalidInput(f"data must be Observations, got {type(data).__name__}")
     noise_var, epsilon = positive(model.noise_var, "noise_var"), below_one(model.epsilon)
     # The smallest epsilon is none, in floating point, and its derivative is that at 0.
     temporal = model.temporal or MarkovTime(max(epsilon, SMALLEST))

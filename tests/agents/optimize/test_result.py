@@ -166,6 +166,13 @@ def test_all_of_many_options_are_drawn():
     assert plots.pairs(campaign).axes[0].collections[0].get_array().shape == (41, 102)
 
 
+def test_options_that_equal_each_other_have_their_own_places():
+    campaign = Campaign({"flag": Choice((0, False, 1, True))}, seed=0)
+    campaign.observe_all([[True]], [1.0])
+    of_flag = plots.slices(campaign, at=[True]).axes[0]
+    assert of_flag.lines[-1].get_xdata()[0] == 3.0
+
+
 def test_pairs_show_each_pair(found):
     figure = plots.pairs(found)
     drawn = [axes for axes in figure.axes if axes.axison]

@@ -247,6 +247,10 @@ def test_all_hyper_parameters_are_learned_from_bandit_data():
             "one or more Series",
         ),
         (lambda: fit(Model(Empirical(np.eye(2)), 1.0), [Series(np.eye(2))]), "only epsilon"),
+        (
+            lambda: log_marginal_likelihood(Model(Empirical(np.eye(2)), 1.0), Series(np.eye(2))),
+            "data must be Observations, got Series",
+        ),
     ],
 )
 def test_bad_input_is_refused(make, says):
