@@ -1,11 +1,10 @@
 """Phi as one stored matrix, full or with few columns, or as a Kronecker product of such."""
 
 import math
-from contextlib import suppress
 from functools import reduce
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpstrf
+from scipy.linalg.lapack import dpocon
 
 from gpbandits_env.arrays import SMALLEST, Array, IntArray, descending
 from gpbandits_env.domains import Arms
@@ -22,10 +21,10 @@ MOST_MEASURED = 3000
 MANY_TIMES = 6
 # A batch is processed in blocks of this many numbers (512 kB), which stay in the cache.
 NUMBERS = 1 << 16
-# Complete pivoting stops at a remainder of n units of rounding, but at least so many.
-LEAST_UNITS = 32
-# A factor with more than this part of all columns is a full one.
-NEARLY_FULL = 0.7
+# A covariance is nearly singular if its smallest eigenvalue is below this part of a variance.
+NEARLY_SINGULAR = 1e-9
+# The symmetric root of more arms than this takes longer than ten seconds.
+MOST_SYMMETRIC = 3000
 # Columns are omitted only if they are at least this fraction: placing coefficients costs a call.
 SPARED = 0.1
 
@@ -45,31 +44,30 @@ class DenseFactor(MatrixFactor):
 
 
 def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
-    """The Cholesky factor of all arms; for a singular covariance, a factor of its rank.
+    """The Cholesky factor of all arms; for a nearly singular covariance, its symmetric root.
 
-    If a covariance is nearly singular, rounding decides whether Cholesky's algorithm ends. The rank
-    decides instead: a factor with more than 7 of 10 columns is full, if need be with jitter.
+    Rounding, which differs between processors, changes a Cholesky factor by about 1e-16 times the
+    condition number, but a symmetric root by less than 1e-6. Above 3000 arms, which take too long,
+    the factor is a Cholesky factor, if need be with jitter.
 
-    Cost: O(n^3) once, 0.3 s at n = 2500. Memory: two n x n matrices during construction. The error
-    of a full factor is bounded by (n + 1) units of rounding of the largest variance (Higham 2002,
-    Theorem 10.3). The error of a singular factor is measured.
+    Cost: O(n^3) once; at n = 2500 0.3 s, and 4 s for a symmetric root. Memory: two n x n matrices
+    during construction; for a symmetric root, five. The error of a Cholesky factor is bounded by
+    (n + 1) units of rounding of the largest variance (Higham 2002, Theorem 10.3). That of a
+    symmetric root is measured.
+
+    Raises:
+        NotPositiveDefinite: the kernel is no covariance function.
     """
     gram = kernel(arms.coordinates)
-    unit = EPS * float(gram.diagonal().max())
-    remainder, least = max(arms.size, LEAST_UNITS) * unit, 0.0
-    with suppress(np.linalg.LinAlgError):
-        full: Array = np.linalg.cholesky(gram).astype(np.float64, copy=False)
-        least, _ = dpocon(full.T, 1.0)  # the smallest eigenvalue or less
-    if least > remainder:
-        return DenseFactor(full, (arms.size + 1) * unit)
-    # Complete pivoting in blocks, which stops when the remainder is rounding.
-    lower, order, rank, _ = dpstrf(gram, tol=remainder, lower=1)
-    if rank > NEARLY_FULL * arms.size:
-        full, jitter = cholesky(gram, f"the kernel {kernel.type_name!r} on these arms")
-        return DenseFactor(full, (arms.size + 1) * unit + jitter)
-    factor = np.empty((len(gram), rank))
-    factor[order - 1] = np.tril(lower)[:, :rank]
-    return MatrixFactor(factor, _measured_error(factor, gram))
+    top = float(gram.diagonal().max())
+    lower, jitter = cholesky(gram, f"the kernel {kernel.type_name!r} on these arms")
+    smallest, _ = dpocon(lower.T, 1.0)  # the smallest eigenvalue or less
+    regular = not jitter and smallest > NEARLY_SINGULAR * top
+    if regular or arms.size > MOST_SYMMETRIC:
+        return DenseFactor(lower, (arms.size + 1) * EPS * top + jitter)
+    values, vectors = np.linalg.eigh(gram)
+    matrix = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return MatrixFactor(matrix, _measured_error(matrix, gram))
 
 
 def low_rank_factor(
@@ -208,9 +206,8 @@ def _apply(
 def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> KroneckerFactor:
     """The factor of a product kernel on a product grid.
 
-    Each axis gets a low-rank factor, or a full one if the low-rank factor is more than half as
-    large. If factor i has error e_i and variance v_i, the error of the product is at most
-    sum_i e_i prod_(j not i) v_j.
+    Each axis gets a low-rank factor, or a full one if its rank is full. If factor i has error e_i
+    and variance v_i, the error of the product is at most sum_i e_i prod_(j not i) v_j.
 
     Raises:
         InvalidInput: the arms are not a grid, or the kernel is not a product over axes.
@@ -224,7 +221,7 @@ def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> Kr
     parts: list[MatrixFactor] = []
     for axis, own in zip(arms.axes, kernels, strict=True):
         line = Arms(axis)
-        low = low_rank_factor(line, own, max_rank=max(1, line.size // 2), tolerance=tolerance)
+        low = low_rank_factor(line, own, max_rank=max(1, line.size - 1), tolerance=tolerance)
         parts.append(low if low is not None else dense_factor(line, own))
     tops = [float(p.squared_norms().max()) + p.error for p in parts]
     top = float(np.prod(tops))
