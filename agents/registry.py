@@ -176,6 +176,8 @@ def _problem(source: object, overrides: Plain) -> Problem:
         )
     if not isinstance(source, Problem):
         problem = getattr(inner, "problem", None)
+    if hasattr(inner, "num_envs"):
+        spec = None  # which has the registered horizon; our vector environments know their own
     # Gymnasium's wrappers of vector environments have no `get_attr`.
     of_each = getattr(source, "get_attr", getattr(inner, "get_attr", None))
     if problem is None and callable(of_each):

@@ -23,6 +23,8 @@ def test_takes_environments_and_problems(world):
         (gym.make("gpbandits/StaticGP-v0", max_episode_steps=70, **KWARGS), 70),
         (gym.make("gpbandits/StaticGP-v0", **KWARGS).unwrapped, None),
         (gym.make_vec("gpbandits/StaticGP-v0", 2, **KWARGS), 1000),
+        (gym.make_vec("gpbandits/StaticGP-v0", 2, max_episode_steps=2000, **KWARGS), 2000),
+        (gym.make_vec("gpbandits/StaticGP-v0", 2, max_episode_steps=-1, **KWARGS), None),
     ):
         agent = agents.make("gp-ucb", env, seed=0)
         assert agent.problem == env.unwrapped.problem.replaced(horizon=horizon)
