@@ -254,11 +254,12 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
 
     def _checked(self, actions: ArrayLike) -> Points:
         shape = self._actions.shape
-        array = as_array(actions, "actions")
+        given = array = as_array(actions, "actions")
         if self._discrete and array.ndim == 1:
             array = array[:, None]
         if array.shape != shape:
-            raise InvalidInput(f"actions must have shape {shape}, got {array.shape}")
+            wanted = shape[:1] if self._discrete else shape
+            raise InvalidInput(f"actions must have shape {wanted}, got {given.shape}")
         # The actions of all instances form one long batch, which is checked once.
         return self.bandit.problem.domain.check(array.reshape(-1, *shape[2:])).reshape(shape)
 

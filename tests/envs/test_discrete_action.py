@@ -1,6 +1,7 @@
 """One arm per round is a number, as RL libraries expect; an array of one is accepted as before."""
 
 import pickle
+import re
 
 import gymnasium as gym
 import numpy as np
@@ -50,6 +51,15 @@ def test_instances_side_by_side_take_one_number_each(mode):
         expected = bare.step(actions[:, None])
         assert data_equivalence(envs.step(actions), expected, exact=True)
         assert data_equivalence(same.step(actions[:, None]), expected, exact=True)
+
+
+@pytest.mark.parametrize("wrong", [[1, 2], [[1, 2, 3]], 1])
+def test_too_few_numbers_are_told_the_shape_of_the_action_space(wrong):
+    envs = gym.make_vec(num_envs=3, vectorization_mode="vector_entry_point", **STATIC)
+    envs.reset(seed=0)
+    shapes = re.escape(f"shape {envs.action_space.shape}, got {np.shape(wrong)}")
+    with pytest.raises(InvalidInput, match=shapes):
+        envs.step(wrong)
 
 
 @pytest.mark.parametrize("mode", [None, "sync", "vector_entry_point"])
