@@ -108,15 +108,20 @@ def add_test_function(name: str, function: TestFunction) -> None:
     Worker processes must import the module that calls this. A lambda cannot be pickled.
 
     Raises:
-        InvalidInput: the name is no text, or taken; the formula does not return one finite value
-            per point; its value at ``best`` is not ``maximum``; or one at 256 points of the box is
-            above that.
+        InvalidInput: the name is no text, or taken; low, high or best has several entries, but not
+            ``dim``; the formula does not return one finite value per point; its value at ``best``
+            is not ``maximum``; or one at 256 points of the box is above that.
     """
     if not isinstance(name, str) or not isinstance(function, TestFunction):
         given = f"{shown(name)} and {shown(function)}"
         raise InvalidInput(f"a name and a TestFunction are needed, got {given}")
     if name in TEST_FUNCTIONS:
         raise InvalidInput(f"a function named {name!r} exists already; use another name")
+    for entries in (function.low, function.high, function.best):
+        if (d := np.size(entries)) not in (1, function.dim):  # type: ignore[arg-type]
+            raise InvalidInput(
+                f"{name!r} has entries for {d} coordinates, but dim={function.dim}: state dim={d}"
+            )
     dim = function.dim or 2
     values = np.asarray(function.formula(np.stack([function.maximizer(dim)] * 3)))
     if values.shape != (3,):

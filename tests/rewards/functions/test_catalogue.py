@@ -216,6 +216,15 @@ def test_a_function_of_your_own(monkeypatch):
         function_named("akley")
 
 
+@pytest.mark.parametrize("best", [(0.0,) * 3, 0.0])
+@pytest.mark.parametrize("dim", [None, 2])
+def test_ends_of_several_coordinates_need_their_dimension(best, dim):
+    ends = (-1.0, -2.0, -3.0), (1.0, 2.0, 3.0)
+    bowl = TestFunction(lambda x: -(x**2).sum(axis=1), *ends, best, 0.0, dim)
+    with pytest.raises(InvalidInput, match=rf"entries for 3 coordinates, but dim={dim}: state"):
+        add_test_function("long", bowl)
+
+
 @pytest.mark.parametrize(
     ("formula", "best", "maximum"),
     [
