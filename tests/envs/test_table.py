@@ -121,6 +121,17 @@ def test_mistakes_are_said_plainly(readings, kwargs, error, says):
         Table(readings=readings, **kwargs)
 
 
+def test_a_column_of_a_data_frame_without_numbers_is_named():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=list("abcd"))
+    for times in (pandas.date_range("2026-03-01", periods=len(ROWS)), ["noon"] * len(ROWS)):
+        dated = frame.assign(when=times)
+        with pytest.raises(InvalidInput, match=r"column 'when' of readings.*; make it the index"):
+            gym.make("gpbandits/Replay-v0", readings=dated)
+        env = gym.make("gpbandits/Replay-v0", readings=dated.set_index("when"))
+        assert env.unwrapped.problem.domain.size == 4
+
+
 def test_the_columns_of_a_data_frame_have_names():
     frame = pytest.importorskip("pandas").DataFrame(ROWS, columns=list("abcd"))
     named, numbered = (
