@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.arrays import Array, Points, Settings
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.scene import Scene, in_context
+from gpbandits_env.rewards.functions import ReplayProcess
 
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 INK, GREY = "#222222", "#8A8A8A"
@@ -62,7 +63,8 @@ def picture(scene: Scene) -> NDArray[np.uint8]:
 def draw(figure: Figure, scene: Scene) -> None:
     """Draw a scene onto an empty figure."""
     domain = scene.bandit.problem.domain
-    named = scene.bandit.problem.kernel.on_indices
+    recorded = isinstance(scene.bandit.process, ReplayProcess)  # whose kernel may have contexts too
+    named = recorded or scene.bandit.problem.kernel.on_indices
     if scene.bandit.locations is not None or (domain.dim == 2 and not named):
         _draw_maps(figure, scene)
     elif domain.finite or domain.dim == 1:

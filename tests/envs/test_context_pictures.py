@@ -35,6 +35,21 @@ def test_readings_of_other_contexts_are_faded(monkeypatch, mode):
     assert "round 5 in context 0 " in drawn[-1].get_suptitle()
 
 
+@pytest.mark.parametrize("contexts", [None, {"columns": [3]}, {"clock": 6, "parts": 3}])
+def test_the_columns_of_a_table_are_steps_with_contexts_too(contexts, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "gpbandits_env.envs.drawing.Figure",
+        lambda **given: drawn.append(Figure(**given)) or drawn[0],
+    )
+    env = gym.make("gpbandits/Replay-v0", contexts=contexts, render_mode="rgb_array")
+    env.reset(seed=0)
+    env.render()
+    (axes,) = drawn[0].axes
+    assert axes.get_xlabel() == "arm"
+    assert axes.lines[0].get_drawstyle() == "steps-mid"
+
+
 def test_text_names_the_context():
     env = gym.make(render_mode="ansi", **MADE)
     env.reset(seed=0)
