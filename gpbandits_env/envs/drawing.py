@@ -139,7 +139,7 @@ def _draw_regret(axes: Axes, scene: Scene) -> None:
     if scene.history:
         axes.scatter(scene.rounds, scene.all("regret"), **DOTS)
     axes.set_ylim(bottom=0.0)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set_title("regret of each action", fontsize=10, color=INK, loc="left")
     axes.set_xlabel("round", fontsize=9)
     axes.tick_params(labelsize=8)
@@ -233,7 +233,8 @@ def _places(figure: Figure, maps: int, area: MapArea) -> list[Axes]:
         labelled = i == 0 or area.wide
         axes.tick_params(labelsize=8, color=GREY, labelleft=labelled)
         axes.use_sticky_edges = False
-        axes.xaxis.set_major_locator(MaxNLocator(5 if i == 0 else 3, steps=STEPS))
+        many = i == 0 and (area.ratio or 1.0) < WIDE
+        axes.xaxis.set_major_locator(MaxNLocator(5 if many else 3, steps=STEPS))
         axes.yaxis.set_major_locator(MaxNLocator(5 if i == 0 else 3, steps=STEPS))
     return places
 

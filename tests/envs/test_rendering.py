@@ -1,5 +1,6 @@
 import pickle
 from functools import partial
+from itertools import pairwise
 
 import gymnasium as gym
 import numpy as np
@@ -90,6 +91,33 @@ def test_an_attached_agents_belief_is_shown(env, pictures):
     (_, without, believed), _ = pictures
     # In a box of three dimensions there is nowhere to draw it.
     assert (believed != without).any() == (domain.finite or domain.dim <= 2)
+
+
+def test_the_axis_of_rounds_has_whole_numbers(pictures):
+    for figure in pictures[1]:
+        for axes in figure.axes:
+            if axes.get_xlabel() == "round":
+                assert (axes.get_xticks() % 1 == 0).all()
+
+
+@pytest.mark.parametrize("high", [1.5, 3.0])
+def test_numbers_below_a_high_map_do_not_overlap(high, monkeypatch):
+    drawn = Drawn()
+    monkeypatch.setattr("gpbandits_env.envs.drawing.Figure", drawn)
+    kernel = {"type": "se", "lengthscale": 0.5}
+    env = gym.make(
+        "gpbandits/StaticGP-v0",
+        box=([-1, 0], [1, 2 * high]),
+        kernel=kernel,
+        render_mode="rgb_array",
+    )
+    env.reset(seed=0)
+    env.render()
+    axes = drawn.figures[-1].axes[0]
+    low, high = axes.get_xlim()
+    seen = [label for label in axes.get_xticklabels() if low <= label.get_position()[0] <= high]
+    ends = [label.get_window_extent() for label in seen]
+    assert all(left.x1 < right.x0 for left, right in pairwise(ends))
 
 
 def test_maps_are_not_stretched_and_hold_the_star(env, pictures):
