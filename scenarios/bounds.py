@@ -293,4 +293,4 @@ class BatchTheorem1(Bound):
         variance = _variance(problem, arms)
         rho = math.sqrt(1.0 + m * variance / noise)
         total = theory.regret_bound_ts_rsr(gain, m, arms.size, noise, rho, variance)
-        return theory.simple_regret_order(total, m)
+        return total / (m * np.arange(1.0, horizon + 1.0))

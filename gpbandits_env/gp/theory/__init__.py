@@ -23,9 +23,7 @@ in all functions; docstrings add details where needed.
 
 from gpbandits_env.gp.theory.compression import bkb_qbar as bkb_qbar
 from gpbandits_env.gp.theory.compression import compression_budget as compression_budget
-from gpbandits_env.gp.theory.compression import compression_orders as compression_orders
 from gpbandits_env.gp.theory.compression import compression_threshold as compression_threshold
-from gpbandits_env.gp.theory.compression import model_order_bound as model_order_bound
 from gpbandits_env.gp.theory.compression import (
     model_order_bound_by_gain as model_order_bound_by_gain,
 )
@@ -54,12 +52,7 @@ from gpbandits_env.gp.theory.regret_bounds import regret_bound_theorem2 as regre
 from gpbandits_env.gp.theory.regret_bounds import regret_bound_theorem3 as regret_bound_theorem3
 from gpbandits_env.gp.theory.regret_bounds import regret_bound_ts_rsr as regret_bound_ts_rsr
 from gpbandits_env.gp.theory.regret_bounds import regret_constant as regret_constant
-from gpbandits_env.gp.theory.regret_bounds import (
-    regret_order_initialised as regret_order_initialised,
-)
-from gpbandits_env.gp.theory.regret_bounds import regret_order_ts_rsr as regret_order_ts_rsr
 from gpbandits_env.gp.theory.regret_bounds import rho_bound as rho_bound
-from gpbandits_env.gp.theory.regret_bounds import simple_regret_order as simple_regret_order
 from gpbandits_env.gp.theory.subspaces import beta_subspaces as beta_subspaces
 from gpbandits_env.gp.theory.subspaces import covering_term as covering_term
 from gpbandits_env.gp.theory.subspaces import new_subspaces as new_subspaces
@@ -67,7 +60,3 @@ from gpbandits_env.gp.theory.subspaces import regret_bound_subspaces as regret_b
 from gpbandits_env.gp.theory.subspaces import regret_order_subspaces as regret_order_subspaces
 from gpbandits_env.gp.theory.subspaces import subspaces_by as subspaces_by
 from gpbandits_env.gp.theory.time_varying import least_regret as least_regret
-from gpbandits_env.gp.theory.time_varying import resetting_regret_order as resetting_regret_order
-from gpbandits_env.gp.theory.time_varying import (
-    time_varying_regret_order as time_varying_regret_order,
-)

@@ -111,37 +111,6 @@ def regret_bound_compressed_finite(
     return np.sqrt(c1 * nonnegative(beta, "beta")) * max(math.sqrt(z1), 1.0) * t**0.75
 
 
-def model_order_bound(epsilon: ArrayLike, dim: int, constant: float = 1.0) -> Array:
-    """The bound (1 / (exp(2 epsilon) - 1))^p on the model order for all T; infinite at epsilon = 0.
-
-    With epsilon = `compression_budget(T, alpha)` it is T^(alpha p). ``constant`` is the factor in
-    front, which the paper does not specify; it includes s^2 (eq. (7.12)).
-
-    Source: bedi2022, Theorem 3.1, eq. (3.1).
-    """
-    budget = nonnegative(epsilon, "epsilon")
-    with np.errstate(divide="ignore"):
-        order = (1.0 / np.expm1(np.minimum(2.0 * budget, LARGEST_EXPONENT))) ** whole(dim, "dim")
-    return np.asarray(positive(constant, "constant") * order)
-
-
-def compression_orders(horizon: ArrayLike, alpha: float, dim: int) -> tuple[Array, Array]:
-    """The orders of the added regret, T^(1 - alpha/2), and of the model order, T^(alpha p).
-
-    The budget is epsilon = 1/2 log(1 + T^-alpha). The first order is the regret that compression
-    adds to the leading term I of GP-UCB. Constants and logarithms are left out.
-
-    ERRATUM: Table 1 of the paper prints T^(1 - 1/(4p)) at alpha = 1/p and T^(1 - 1/(2p)) at alpha =
-    1/(2p). By the second term of eq. (3.2), the two are interchanged. In the table, ``alpha`` is
-    1/p, 1/(2p) and 0.
-
-    Source: bedi2022, Table 1, from eqs. (3.1) and (3.2).
-    """
-    t = rounds(horizon)
-    power = positive(alpha, "alpha", zero=True)
-    return t ** (1.0 - power / 2.0), t ** (power * whole(dim, "dim"))
-
-
 def model_order_bound_by_gain(gain: ArrayLike, epsilon: float) -> int:
     """The largest M with gamma_M > M epsilon: a bound on the model order without unknown constants.
 

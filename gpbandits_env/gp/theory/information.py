@@ -181,15 +181,9 @@ def gain_order_se(horizon: ArrayLike, dim: int) -> Array:
     return np.asarray(np.log(rounds(horizon)) ** (whole(dim, "dim") + 1))
 
 
-def matern_exponent(nu: float, dim: int) -> float:
-    """C = d(d+1) / (2 nu + d(d+1)), for nu > 1: gamma_T = O(T^c log T) for a Matern kernel."""
-    if not 1.0 < nu < np.inf:
-        raise InvalidInput(f"nu must be above 1, got {nu!r}")
-    d = whole(dim, "dim")
-    return d * (d + 1) / (2.0 * nu + d * (d + 1))
-
-
 def gain_order_matern(horizon: ArrayLike, dim: int, nu: float) -> Array:
     """The order of gamma_T for Matern kernels, nu > 1: T^(d(d+1) / (2 nu + d(d+1))) log T."""
-    log = np.log(rounds(horizon))
-    return np.asarray(np.exp(matern_exponent(nu, dim) * log) * log)
+    if not 1.0 < nu < np.inf:
+        raise InvalidInput(f"nu must be above 1, got {nu!r}")
+    d, log = whole(dim, "dim"), np.log(rounds(horizon))
+    return np.asarray(np.exp(d * (d + 1) / (2.0 * nu + d * (d + 1)) * log) * log)

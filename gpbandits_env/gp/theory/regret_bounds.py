@@ -9,9 +9,6 @@ curve of gamma_T, or of a bound on it (`information_gain_bound`, `spectral_bound
 In batches of m actions, the cost of choosing before the other rewards are known is
 
 .. math:: \rho_m = \max_{x, t, |A| \le m} \sigma_t(x) / \sigma_t(x \mid A)
-
-The regret curves of batches are orders without the paper's constants: use them to compare shapes,
-not values.
 """
 
 import math
@@ -160,25 +157,6 @@ def rho_bound(gain: ArrayLike, batch_size: int) -> Array:
         return np.asarray(np.exp(whole(batch_size, "batch_size") * gains / times))
 
 
-def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float = 1.0) -> Array:
-    r"""Theorem 1: the order of the expected cumulative regret of TS-RSR.
-
-    .. math:: \rho_m \sqrt{T m \gamma_{Tm}} \sqrt{\log(|X| (T m)^3)}
-
-    The regret is summed over T rounds of m actions. The simple regret is at most this sum divided
-    by T m (see `simple_regret_order`). ``rho`` is rho_m >= 1, or a bound on it.
-
-    Returns:
-        The curve (N // m,) for T = 1, 2, ..., from a gain of N >= m entries.
-    Raises:
-        InvalidInput: a number is out of range, or the gain curve is shorter than one batch.
-    Source: ren2024, Theorem 1.
-    """
-    readings, gains = _in_rounds(gain, batch_size, rho)
-    logs = np.log(whole(arms, "arms", 2)) + 3.0 * np.log(readings)
-    return np.asarray(rho * np.sqrt(readings * gains * logs))
-
-
 def regret_bound_ts_rsr(
     gain: ArrayLike, batch_size: int, arms: int, noise_var: float, rho: float, variance: float = 1.0
 ) -> Array:
@@ -199,51 +177,15 @@ def regret_bound_ts_rsr(
         InvalidInput: a number is out of range, or the gain curve is shorter than one batch.
     Source: ren2024, Section 5.5, last display.
     """
-    readings, gains = _in_rounds(gain, batch_size, rho)
+    if positive(rho, "rho") < 1.0:
+        raise InvalidInput(f"rho must be at least 1, got {rho!r}")
+    (times, gains), m = curve(gain), whole(batch_size, "batch_size")
+    if len(gains) < m:
+        raise InvalidInput(f"gain needs an entry for each of {m} observations, got {len(gains)}")
+    gains = gains[m - 1 :: m]
+    readings = m * times[: len(gains)]
     size = np.log(whole(arms, "arms", 2))
     width = 2.0 * np.sqrt(2.0 * (math.log(4.0) + size + 3.0 * np.log(readings)))
     # regret_constant is 8 v / log(1 + v / s^2), which is 4 s^2 C1.
     spread = np.sqrt(readings * regret_constant(noise_var, variance) / 4.0 * gains)
     return np.asarray(width * rho * spread + np.sqrt(24.0 * variance * size * readings))
-
-
-def regret_order_initialised(
-    gain: ArrayLike, batch_size: int, arms: int, initial_rounds: int
-) -> Array:
-    r"""Corollary 1: the regret order of TS-RSR after initial observations of largest variance.
-
-    .. math:: T_{\mathrm{init}} \sqrt{\log |X|} + \sqrt{T m \gamma_{Tm} \log |X|}
-
-    Further factors of log(T m) are left out. ``initial_rounds`` is T_init >= 0, the number of
-    initial observations as the paper counts them.
-
-    Returns:
-        The curve (N // m,) for T = 1, 2, ... rounds after the start, from a gain of N >= m entries.
-    Raises:
-        InvalidInput: a number is out of range, or the gain curve is shorter than one batch.
-    Source: ren2024, Corollary 1.
-    """
-    readings, gains = _in_rounds(gain, batch_size)
-    root = np.sqrt(np.log(whole(arms, "arms", 2)))
-    start = whole(initial_rounds, "initial_rounds", 0) * root
-    return np.asarray(start + np.sqrt(readings * gains) * root)
-
-
-def simple_regret_order(regret: ArrayLike, batch_size: int) -> Array:
-    """The order of the expected simple regret: that of the cumulative regret (T,), over T m.
-
-    Source: ren2024, Theorem 1 (a minimum is at most the mean).
-    """
-    times, total = curve(regret, "regret")
-    return total / (whole(batch_size, "batch_size") * times)
-
-
-def _in_rounds(gain: ArrayLike, batch_size: int, rho: float = 1.0) -> tuple[Array, Array]:
-    """T m, and gamma at T m, for T = 1, 2, ...; ``rho`` is checked."""
-    if positive(rho, "rho") < 1.0:
-        raise InvalidInput(f"rho must be at least 1, got {rho!r}")
-    (times, gains), m = curve(gain), whole(batch_size, "batch_size")
-    batches = len(gains) // m
-    if not batches:
-        raise InvalidInput(f"gain needs an entry for each of {m} observations, got {len(gains)}")
-    return m * times[:batches], gains[m - 1 :: m]

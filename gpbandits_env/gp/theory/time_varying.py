@@ -1,17 +1,7 @@
-r"""The theory of time-varying GP bandits: block lengths, beta, and regret bounds.
+"""The theory of time-varying GP bandits: block lengths, beta, and regret bounds.
 
 The notation is that of bogunovic2016: the domain lies in [0, r]^d, and P(sup |f| > L) <= a0
 exp(-(L/b0)^2).
-
-The orders are those of Corollary 4.1: with gamma_N = O(N^c), c = 0 for the squared exponential and
-c = d(d+1) / (2 nu + d(d+1)) for Matern kernels (logarithms left out), the bounds of Theorems 4.2
-and 4.3 are of order
-
-.. math:: T (N^{(c-1)/2} + N^{3/2} \epsilon^{1/2}) \quad\text{and}\quad
-    T (N^{c-1} + N^2 \epsilon)^{1/2}
-
-for a block length N <= T, and the corollary takes the best N. Constants are left out: use these
-orders to compare shapes, not values.
 """
 
 import math
@@ -24,7 +14,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.theory.arguments import drift, log_tail, nonnegative, probability, rounds
-from gpbandits_env.gp.theory.information import greedy_design, matern_exponent
+from gpbandits_env.gp.theory.information import greedy_design
 from gpbandits_env.gp.theory.regret_bounds import regret_constant
 
 
@@ -216,32 +206,3 @@ def _beta(
     cells = positive(r, "r") * d * positive(b, "b") * t2
     cells = cells * np.sqrt(log_tail(d * positive(a, "a") * u, a))
     return 2.0 * np.log(u) + 2.0 * d * np.log(np.maximum(cells, 1.0))
-
-
-def resetting_regret_order(
-    horizon: ArrayLike, epsilon: ArrayLike, nu: float | None = None, dim: int = 1
-) -> Array:
-    """The regret order of R-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (4-c)))).
-
-    ``nu`` is the smoothness of a Matern kernel, or None for the squared exponential.
-    """
-    return _order(horizon, epsilon, nu, dim, 4.0)
-
-
-def time_varying_regret_order(
-    horizon: ArrayLike, epsilon: ArrayLike, nu: float | None = None, dim: int = 1
-) -> Array:
-    """The regret order of TV-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (3-c)))).
-
-    The arguments are those of `resetting_regret_order`.
-    """
-    return _order(horizon, epsilon, nu, dim, 3.0)
-
-
-def _order(
-    horizon: ArrayLike, epsilon: ArrayLike, nu: float | None, dim: int, power: float
-) -> Array:
-    c = 0.0 if nu is None else matern_exponent(nu, whole(dim, "dim"))
-    t, eps = rounds(horizon), drift(epsilon)
-    still, moving = t ** (0.5 * (1.0 + c)), t * eps ** (0.5 * (1.0 - c) / (power - c))
-    return np.asarray(np.maximum(still, moving))

@@ -84,29 +84,6 @@ def test_corollary_3_3():
         assert np.allclose(got, expected, rtol=1e-12)
 
 
-def test_the_model_order_is_of_order_3_1():
-    for dim in (1, 2, 3):
-        order = theory.model_order_bound([0.01, 0.3], dim, constant=2.0)
-        expected = [2 * (1 / (math.exp(0.02) - 1)) ** dim, 2 * (1 / (math.exp(0.6) - 1)) ** dim]
-        assert np.allclose(order, expected, rtol=1e-12)
-        scheduled = theory.model_order_bound(theory.compression_budget(T, 0.4), dim)
-        assert np.allclose(scheduled, T ** (0.4 * dim), rtol=1e-12)
-    assert theory.model_order_bound(0.0, 1) == np.inf
-
-
-@pytest.mark.parametrize("dim", [1, 2])
-@pytest.mark.parametrize("part", [1.0, 0.5, 0.0])
-def test_the_orders_of_table_1_are_those_of_the_bounds(dim, part):
-    """The growth of eq. (3.2)'s second term and of eq. (3.1), from T to 4 T, T large."""
-    alpha, far = part / dim, np.array([1e12, 4e12])
-    regret, order = theory.compression_orders(far, alpha, dim)
-    epsilon = theory.compression_budget(far, alpha)
-    added = theory.regret_bound_compressed(far, 1.0, 0.0, 0.01, epsilon)
-    assert regret[1] / regret[0] == pytest.approx(added[1] / added[0], rel=1e-3)
-    most = theory.model_order_bound(epsilon, dim)
-    assert order[1] / order[0] == pytest.approx(most[1] / most[0], rel=1e-3)
-
-
 @pytest.mark.parametrize("epsilon", [0.05, 0.2])
 def test_the_regret_of_cei_is_below_bound_3_6(epsilon):
     """In functions drawn from the kernel; R is read off the course of the trial."""
@@ -200,8 +177,6 @@ def test_qbar_of_the_theory():
         lambda: theory.regret_bound_compressed(T, BETA, GAIN, 0.0, 0.1),
         lambda: theory.regret_bound_compressed_ei(T, BETA, GAIN, 0.01, 0.1, -1.0),
         lambda: theory.regret_bound_compressed_finite(T, BETA, -1.0, 0.01),
-        lambda: theory.model_order_bound(-0.1, 1),
-        lambda: theory.model_order_bound(0.1, 0),
         lambda: theory.model_order_bound_by_gain([1.0], math.nan),
         lambda: theory.bkb_qbar(10, 1.0),
         lambda: theory.bkb_qbar(0, 0.1),
