@@ -51,7 +51,7 @@ BASES = [
     ["data"],
     ["new", "fresh.toml", "--force"],
     ["diagnose", "d.csv", "--train-fraction", "0.5", "--json"],
-    ["reference", "srinivas2010/none", "--check"],
+    ["reference", "srinivas2010/none"],
 ]
 ODD = [
     *("", " ", "-", "--", "-1", "0", "nan", "inf", "1e400", "9" * 400, "x" * 5000, "../..", "/"),

@@ -76,26 +76,23 @@ def compare_command(
 
 @click.command()
 @click.argument("scenario")
-@click.option("--check", is_flag=True, help="Compare with the reference results.")
 @options.JOBS
 @options.trials(help="Fewer trials, for a quick test.")
 @options.out(help="Results file to keep; an existing one is resumed.")
-def reference(
-    scenario: str, check: bool, jobs: int | None, trials: int | None, out: Path | None
-) -> None:
+def reference(scenario: str, jobs: int | None, trials: int | None, out: Path | None) -> None:
     """Run SCENARIO with its agents and alternatives, and compare with its reference results.
 
     \b
     Examples:
-      gpbandits reference srinivas2010/se-1d --check --trials 2
+      gpbandits reference srinivas2010/se-1d --trials 2
     """
     found = registry.get(scenario)
-    tool = f"to make new ones, run 'python -m tools.reference {scenario}' in a checkout"
-    if not check:
-        raise InvalidInput(f"give --check to compare with the reference results; {tool}")
     kept = evidence.load(scenario)
     if kept is None:
-        raise InvalidInput(f"there are no reference results of {scenario}; {tool}")
+        raise InvalidInput(
+            f"there are no reference results of {scenario}; to make them, run "
+            f"'python -m tools.reference {scenario}' in a checkout"
+        )
     with tempfile.TemporaryDirectory() as folder:
         path = out or Path(folder) / "reference.sqlite"
         run_again(found, path, jobs, trials)

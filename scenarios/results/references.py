@@ -1,7 +1,7 @@
 """What reference results depend on, and where results differ from them.
 
 The reference results of a scenario are its `evidence`, of the literal setting and every CHOICE.
-`gpbandits reference SCENARIO --check` compares with them. Besides its scenario, a result depends on
+`gpbandits reference SCENARIO` compares with them. Besides its scenario, a result depends on
 the versions, the processor and the BLAS, which are kept with it.
 """
 

@@ -32,7 +32,7 @@ LINES: tuple[list[str], ...] = (
     ["new", "small.toml"],
     ["diagnose", "readings.csv", "--time-column", "hour", "--train-fraction", "0.6"],
     ["diagnose", "ragged.csv", "--noise-var", "0.1", "--json"],
-    ["reference", "srinivas2010/nothing", "--check"],
+    ["reference", "srinivas2010/nothing"],
     ["agents"],
     ["tasks"],
 )

@@ -163,8 +163,7 @@ def test_columns_that_say_nothing_are_left_out(cli, unplotted):
     (["export", "junk"], "not a results file"),
     (["export", "junk", "--out", "rounds.xyz"], "neither in .csv nor in .parquet"),
     (["data", "--download", "metr"], "no data set named 'metr'"),
-    (["reference", "srinivas2010/se-1d"], "tools.reference srinivas2010/se-1d"),
-    (["reference", "srinivas2010/se-1d"], "give --check"),
+    (["reference", "srinivas2010/traffic-i880"], "tools.reference srinivas2010/traffic-i880"),
     (["list", "srinivas2010/se"], "did you mean"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line_and_exit_code_2(cli, tmp_path, args, words):

@@ -119,7 +119,7 @@ def test_the_check_fails_where_the_kept_values_are_others(
     """Also if the digest that is kept beside them is that of this run."""
     monkeypatch.setattr(evidence, "load", lambda id: change(kept))
     monkeypatch.setattr("gpbandits_env.scenarios.cli.compare.run_again", lambda *_: None)
-    command = ["reference", "srinivas2010/se-1d", "--check", "--out", str(stored)]
+    command = ["reference", "srinivas2010/se-1d", "--out", str(stored)]
     result = CliRunner().invoke(main, command)
     assert (result.exit_code, says in result.output) == (code, True), result.output
 
@@ -165,7 +165,7 @@ def test_a_trial_has_the_values_that_are_kept(scenario):
         make_env(scenario.env, scenario.env_kwargs, scenario.horizon)
     except MissingData as missing:
         pytest.skip(str(missing))
-    says = CliRunner().invoke(main, ["reference", scenario.id, "--check", "--trials", "1"]).output
+    says = CliRunner().invoke(main, ["reference", scenario.id, "--trials", "1"]).output
     same = "the values of 1 trial are those of the reference" in says
     # On another kind of processor, rounding may change the course of a trial: at most a tenth of
     # its values then lie beyond 4 standard errors, because the values of trials are skewed.
