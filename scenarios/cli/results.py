@@ -82,10 +82,7 @@ def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: list[str
 @click.command()
 @_file
 @options.out(help="Output file, .csv or .parquet.")
-@click.option(
-    "--format", "kind", type=click.Choice(KINDS), help="Format; by default that of the suffix."
-)
-def export(file: Path, out: Path | None, kind: str | None) -> None:
+def export(file: Path, out: Path | None) -> None:
     """Write every round of FILE to a table with one row per action.
 
     \b
@@ -93,11 +90,10 @@ def export(file: Path, out: Path | None, kind: str | None) -> None:
       gpbandits export results/srinivas2010-se-1d.sqlite
       gpbandits export results/srinivas2010-se-1d.sqlite --out rounds.parquet
     """
-    named = out.suffix.lstrip(".") if out else "csv"
-    if kind is None and named not in KINDS:
-        raise InvalidInput(f"{out} ends neither in .csv nor in .parquet; choose one with --format")
-    kind = kind or named
+    kind = out.suffix[1:] if out else "csv"
+    if kind not in KINDS:
+        raise InvalidInput(f"{out} ends neither in .csv nor in .parquet: rename it")
     with Store.open(file) as store:
-        target = out or file.with_suffix(f".{kind}")
+        target = out or file.with_suffix(".csv")
         rows = (export_parquet if kind == "parquet" else export_csv)(store, target)
     click.echo(f"{target}: {counted(rows, 'row')}")

@@ -21,7 +21,7 @@ LINES: tuple[list[str], ...] = (
     ["report", "good.sqlite", "--metric", "simple_regret", "--json"],
     ["report", "bad.sqlite", "good.sqlite"],
     ["plot", "cut.sqlite", "--out", "p", "--log"],
-    ["export", "good.sqlite", "--out", "x.csv", "--format", "csv"],
+    ["export", "good.sqlite", "--out", "x.csv"],
     ["export", "bad.sqlite", "--out", "x.parquet"],
     ["compare", "good.sqlite", "good.sqlite", "--metric", "simple_regret", "--json"],
     ["compare", "good.sqlite", "--agents", "random", "--baseline", "random", "--json"],
