@@ -222,6 +222,9 @@ class Choice(Dimension):
     def values(self) -> list[object]:
         return list(self.options)
 
+    def others(self, value: object) -> list[object]:
+        return [other for i, other in enumerate(self.options) if i != self.index(value)]
+
     def index(self, value: object) -> int | None:
         """The index of an option; 1, 1.0 and True are three different options."""
         same = (i for i, o in enumerate(self.options) if type(o) is type(value) and o == value)

@@ -71,6 +71,12 @@ def test_a_cube_knows_its_points_that_stand_for_values():
     assert Space([(0, 1), (2, 3)]).cube.free is None
 
 
+def test_options_that_are_equal_and_of_other_types_are_exchanged():
+    assert list(map(repr, Choice((1, 1.0, True)).others(1.0))) == ["1", "True"]
+    space = Space({"x": (0, 1), "kind": Choice((False, 0))})
+    assert space.cube.exchanges(np.array([0.5, 0.0])).tolist() == [[0.5, 1.0]]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [(1, 0), {"type": "real", "low": 1, "high": 0}, {"type": "reel"}, {"low": 0}],
