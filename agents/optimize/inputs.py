@@ -49,8 +49,8 @@ def number(value: ArrayLike, name: str, *, finite: bool = True) -> float:
 
 def single(value: Any, name: str = "value") -> float:
     """The number that a value is, or that an array holds; raises `InvalidInput` for others."""
-    if hasattr(value, "__array__") and np.size(value) == 1:
-        value = np.nan if np.ma.is_masked(value) else np.asarray(value).ravel()[0]
+    if hasattr(value, "__array__") and (array := np.asarray(value)).size == 1:
+        value = np.nan if np.ma.is_masked(value) else array.ravel()[0]
     if isinstance(value, (bool, np.bool_)):
         value = float(value)
     return number(value, name, finite=False)

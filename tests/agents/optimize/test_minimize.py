@@ -146,6 +146,17 @@ def test_arrays_of_one_number_and_truth_values_are_numbers(value, number):
     assert agents.minimize(lambda x: value, BRANIN, n_calls=2, seed=0).fun == number
 
 
+def test_a_tensor_of_one_number_is_a_number():
+    class Tensor:
+        def __array__(self, dtype=None, copy=None):
+            return np.array([2.5])
+
+        def size(self):  # of PyTorch: a method
+            return (1,)
+
+    assert agents.minimize(lambda x: Tensor(), BRANIN, n_calls=2, seed=0).fun == 2.5
+
+
 @pytest.mark.parametrize(
     ("given", "points"),
     [
