@@ -15,6 +15,8 @@ from gpbandits_env.errors import InvalidInput, shown
 
 # So many values that are all equal say nothing about where larger ones are.
 FEWEST_EQUAL = 3
+# So many equal values of one point are no coincidence where values of three kinds or more occur.
+CERTAIN = 10
 
 RecordStatus: TypeAlias = Literal["pending", "done", "failed"]
 # The values of constraints: by name, or in the order of the bounds.
@@ -255,7 +257,8 @@ class CampaignLog:
         """Whether all evaluations that were repeated returned the same value.
 
         It is False while none was repeated. If most values occur at several points, repeated ones
-        may agree by coincidence; then one must have returned a value of its own three times.
+        may agree by coincidence; then one must have returned a value of its own three times, or
+        any value ten times where there are more than two different ones.
         """
         repeated = self._values_again()
         if not repeated or self.noisy:
@@ -263,6 +266,8 @@ class CampaignLog:
         values = (self.records[ids[0]].value for ids in self._at.values())
         points = Counter(value for value in values if value is not None)
         if 2 * len(points) > points.total():
+            return True
+        if len(points) > 2 and max(map(len, repeated)) >= CERTAIN:
             return True
         return any(len(again) > 2 and points[again[0]] == 1 for again in repeated)
 

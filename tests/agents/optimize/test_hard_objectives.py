@@ -221,6 +221,15 @@ def test_noisy_values_are_asked_for_again():
     assert len({record.params["n"] for record in campaign.records}) < 12
 
 
+def test_few_different_values_do_not_keep_a_run_at_one_point():
+    """Ten equal values of one point are no coincidence, also if other points have this value."""
+    space = {"a": Integer(0, 20), "x": (0.0, 1.0)}
+    campaign = Campaign(space, maximize=False, seed=0)
+    played(campaign, 40, lambda p: abs(p["a"] - 7.0))
+    asked = [repr(record.params) for record in campaign.records]
+    assert max(map(asked.count, asked)) == 10
+
+
 def test_equal_values_may_be_a_coincidence():
     """Successes and failures as 0 and 1: that an option returned 1 twice says little."""
     campaign = Campaign({"kind": Choice(tuple("abcdefgh"))}, seed=0, n_initial=4)
