@@ -222,7 +222,7 @@ class Run:
             self._stopped = f"the time budget of {self.timeout:g} s was used"
         known = self._given or self.context is not None
         if not (known or self._stopped) and self.campaign.exhausted:
-            self._stopped = "all combinations were called, and the values have no noise"
+            self._stopped = "all combinations were called, and no repeat would differ"
         return not self._stopped and begun < self.n_calls
 
     def _next(self, count: int) -> list[Suggestion]:

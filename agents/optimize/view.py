@@ -1,5 +1,6 @@
 """What a campaign knows and believes. To ask for it changes nothing."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,17 +63,24 @@ class CampaignView(Displayed):
 
     @property
     def exhausted(self) -> bool:
-        """Whether each of finitely many points was suggested, and repeats would return the same.
+        """Whether each of finitely many points was suggested, and no repeat would differ.
 
         A point that failed by chance counts only once it has a value.
         """
-        domain, log, noise = self.space.domain, self._log, self._surrogates.noise
-        # Repeats under a stated noise may agree by coincidence, which must not end a run.
-        if not domain.finite or noise.is_present is not False or self._declared["noise"]:
+        log, noise, failures = self._log, self._surrogates.noise, self._surrogates.failures
+        if not self.space.domain.finite:
             return False
-        failed = self._surrogates.failures.avoided(log.of("failed"))
-        settled = [*log.of("done"), *log.of("pending"), *failed]
-        return len({repr(record.params) for record in settled}) >= len(domain.span)
+        failed = failures.avoided(log.of("failed"))
+        if failures.kind == "region" and self._cover(failed):
+            return True
+        # Repeats under a stated noise may agree by coincidence, which must not end a run.
+        if noise.is_present is not False or self._declared["noise"]:
+            return False
+        return self._cover([*log.of("done"), *log.of("pending"), *failed])
+
+    def _cover(self, records: Sequence[Record]) -> bool:
+        """Whether records have all of finitely many points."""
+        return len({repr(record.params) for record in records}) >= len(self.space.domain.span)
 
     def feasible(self, record: Record) -> bool:
         """Whether an evaluation has a value and its measured constraints hold."""

@@ -146,6 +146,12 @@ def test_a_small_space_is_exhausted_once_each_point_has_a_value_or_fails_for_goo
     assert campaign.exhausted
 
 
+def test_a_run_ends_once_all_points_have_failed_because_of_their_place():
+    found = minimize(lambda x: np.nan, [Integer(0, 5)], n_calls=9, seed=0, failures="region")
+    assert found.nfev == 6
+    assert "no repeat would differ" in found.message
+
+
 def test_the_cause_of_failures_is_a_setting_and_kept_in_the_file(tmp_path):
     with pytest.raises(UnknownName, match="failures"):
         Campaign(SQUARE, failures="chance")
