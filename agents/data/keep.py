@@ -39,8 +39,9 @@ class Keep(Part):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.masks = cls.masks or not {"counts", "usable"}.isdisjoint(vars(cls))
-        cls.forgets = cls.forgets or cls.masks or "first" in vars(cls)
+        masks = cls.counts is not Keep.counts or cls.usable is not Keep.usable
+        cls.masks = cls.masks or masks
+        cls.forgets = cls.forgets or cls.masks or cls.first is not Keep.first
 
     def __init__(self) -> None:
         self.begin()

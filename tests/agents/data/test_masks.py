@@ -158,7 +158,16 @@ class LastRounds(Keep):
         return t - 9
 
 
-@pytest.mark.parametrize("keep", [LastNine, LastRounds])
+class Nine:
+    def first(self, t):
+        return t - 9
+
+
+class Mixed(Nine, Keep):
+    """It overrides `first` by inheritance."""
+
+
+@pytest.mark.parametrize("keep", [LastNine, LastRounds, Mixed])
 @pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
 def test_what_a_rule_overrides_is_enough_to_say_what_counts(domain, keep):
     agent, rng = make(domain, keep=keep), np.random.default_rng(0)
@@ -177,5 +186,10 @@ def test_a_mask_that_is_none_is_refused_when_the_agent_is_made():
         def counts(self, data, t):
             return np.arange(data.size)[-9:]
 
-    with pytest.raises(InvalidInput, match=r"Rows.counts must return a mask of 0 rows"):
-        make(ARMS, keep=Rows)
+    class Listed(Keep):
+        def counts(self, data, t):
+            return [True] * data.size
+
+    for keep in (Rows, Listed):
+        with pytest.raises(InvalidInput, match=rf"{keep.__name__}.counts must return a mask of 0"):
+            make(ARMS, keep=keep)
