@@ -75,7 +75,8 @@ def diagnose(
         f"  found = diagnose(readings.values{stamps}, {last})  # gpbandits_env.gp.learning",
     ]
     found = judge(readings.values, times, noise_var=noise_var, train_fraction=train_fraction)
-    click.echo(json.dumps(found.to_dict(), indent=2) if as_json else table(found, unit, source))
+    text = f"{readings.values.shape[1]} arms, {table(found, unit, source)}"
+    click.echo(json.dumps(found.to_dict(), indent=2) if as_json else text)
 
 
 def in_unit(times: Array) -> tuple[Array, str]:

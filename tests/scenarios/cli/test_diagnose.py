@@ -47,6 +47,7 @@ def test_the_command_reads_a_table(tmp_path):
     write(path, timed, ["hour", *(f"a{i}" for i in range(3))])
     result = CliRunner().invoke(main, ["diagnose", str(path), "--time-column", "hour"])
     assert result.exit_code == 0, result.output
+    assert result.output.startswith("3 arms, 24 rows to learn from")
     assert "recommended: " in result.output
     told = CliRunner().invoke(main, ["diagnose", str(path), "--time-column", "hour", "--json"])
     found = diagnose(values, np.arange(40.0))
