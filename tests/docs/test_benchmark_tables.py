@@ -32,6 +32,20 @@ def bbob():
     return benchmark("bbob")
 
 
+def test_the_ratios_of_the_loops_are_those_of_the_file():
+    text = (ROOT / "benchmarks" / "results" / "loops.txt").read_text(encoding="utf-8")
+    found = re.findall(r"^ +([\d.]+)  >= \d+ +(\w+) / ours.*?([\d.]+) s", text, re.MULTILINE)
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w-]+) / ours \(([\d.]+) s.*?\| (\d+) \|$", page, re.MULTILINE)[:4]
+    assert [(ratio, seconds) for _, seconds, ratio in rows] == [
+        (f"{float(ratio):.0f}", seconds) for ratio, _, seconds in found
+    ]
+    first = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Speed compared")[2]
+    told = re.findall(r"^\| \S*GP-UCB.*?\| (\d+) times[^|]*\| (\d+) times", first, re.MULTILINE)
+    assert len(rows) == 4
+    assert [ratio for pair in told for ratio in pair] == [ratio for *_, ratio in rows]
+
+
 def test_the_numbers_of_outliers_are_those_of_the_file():
     text = (ROOT / "benchmarks" / "results" / "outliers.txt").read_text(encoding="utf-8")
     lines = [line.rsplit(None, 3) for line in text.splitlines()]
