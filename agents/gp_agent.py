@@ -119,8 +119,7 @@ class GPAgent(Agent):
     @property
     def replays(self) -> bool:
         """Whether the rounds of the data matter: it forgets, or a part takes note of rounds."""
-        noted = any(part is not self.refit for part in self._observers)
-        return self.forgets or self._follows or noted
+        return self.forgets or self._follows or any(p is not self.refit for p in self._observers)
 
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""

@@ -122,12 +122,9 @@ class Conditioned:
 
     def _counting(self, t: int) -> NDArray[np.bool_]:
         """Which rows count in round t, checked: the rule may be the user's own."""
-        found, size = self._keep.counts(self.data, t), self.data.size
-        if np.shape(found) != (size,) or getattr(found, "dtype", None) != np.bool_:
-            raise InvalidInput(
-                f"{type(self._keep).__name__}.counts must return a mask of {size} rows, an array "
-                f"of True and False, got {shown(found)}"
-            )
+        found, rule = np.asarray(self._keep.counts(self.data, t)), type(self._keep).__name__
+        if found.shape != (self.data.size,) or found.dtype != np.bool_:
+            raise InvalidInput(f"{rule}.counts must return a mask of the rows, got {shown(found)}")
         return found
 
     def _append(self, counting: NDArray[np.bool_], until: int) -> bool:

@@ -39,9 +39,8 @@ class Keep(Part):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        masks = cls.counts is not Keep.counts or cls.usable is not Keep.usable
-        cls.masks = cls.masks or masks
-        cls.forgets = cls.forgets or cls.masks or cls.first is not Keep.first
+        cls.masks |= cls.counts is not Keep.counts or cls.usable is not Keep.usable
+        cls.forgets |= cls.masks or cls.first is not Keep.first
 
     def __init__(self) -> None:
         self.begin()
