@@ -223,7 +223,8 @@ class Choice(Dimension):
         return list(self.options)
 
     def others(self, value: object) -> list[object]:
-        return [other for i, other in enumerate(self.options) if i != self.index(value)]
+        own = self.index(value)
+        return [other for i, other in enumerate(self.options) if i != own]
 
     def index(self, value: object) -> int | None:
         """The index of an option; 1, 1.0 and True are three different options."""
