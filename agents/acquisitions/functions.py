@@ -419,7 +419,8 @@ def leader(
     Raises:
         InvalidInput: a score is NaN.
     """
-    at = int(score.argmax())  # the first NaN, if there is one
+    first = score.argmax(axis=0, keepdims=True)  # the first NaN, if there is one
+    at = first.item()
     top = score.item(at)
     if top != top:
         raise InvalidInput(
@@ -430,7 +431,10 @@ def leader(
         tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
         return tied[leading(mean[tied], np.abs(mean).max())[None]], 0.0
     tolerance = TIE * acquisition.size(mean, var, at)
-    return (score >= top - tolerance).argmax(axis=0, keepdims=True), tolerance
+    before = score[:at]
+    if at and before.item(before.argmax()) >= top - tolerance:
+        first = (before >= top - tolerance).argmax(axis=0, keepdims=True)
+    return first, tolerance
 
 
 def log_h(z: Array) -> Array:
