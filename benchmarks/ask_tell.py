@@ -130,7 +130,7 @@ def compared(name, grid, epsilon):
 
 def rows():
     for target, case in (
-        ("<= 1.35", ("gp-ucb", (1000,), 0.0)),
+        ("<= 1.30", ("gp-ucb", (1000,), 0.0)),
         ("<= 1.15", ("tv-gp-ucb", (50, 50), EPSILON)),
     ):
         ratio, words = compared(*case)

@@ -119,9 +119,9 @@ def botorch(arms: Arms, given: Data) -> tuple[float, float]:
                 mean_module=ZeroMean(),
                 outcome_transform=None,
             )
-            belief = model.posterior(points)
+            belief = model.posterior(points[:, None])  # each arm apart: no joint covariance
             mean, var = belief.mean, belief.variance
-    return float(mean[0]), float(var[0])
+    return mean[0].item(), var[0].item()
 
 
 def own_times(repeats: int) -> dict[str, float]:

@@ -255,10 +255,9 @@ class Coefficients(Representation):
         self.factor, self.due = factor, fold_every
         # A stored matrix is used directly, which saves two of a dozen calls per round. With few
         # columns, a product takes up to half as long if each column is contiguous.
-        order = "F" if rank <= FEW_COLUMNS else "C"
-        self._matrix = (
-            np.asarray(factor.matrix, order=order) if isinstance(factor, MatrixFactor) else None
-        )
+        self._matrix = factor.matrix if isinstance(factor, MatrixFactor) else None
+        if self._matrix is not None and rank <= FEW_COLUMNS:
+            self._matrix = np.asfortranarray(self._matrix)
         self._coefficients, self._coefficient_covariance = np.zeros(rank), np.eye(rank)
         self._scratch, self._outer = np.empty(rank), np.empty((rank, rank))
         self._values = np.empty(len(self.prior_var))
