@@ -156,13 +156,9 @@ def make(
             raise unknown(f"setting of the agent {shown_name!r}", key, [*known, *OVERRIDES])
     problem = _problem(env_or_problem, {k: v for k, v in settings.items() if k in OVERRIDES})
     own = {k: v for k, v in settings.items() if k not in OVERRIDES}
-    return cls(problem, _generator(seed), **own)
-
-
-def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
-    if isinstance(seed, np.random.Generator):
-        return seed
-    return np.random.default_rng(None if seed is None else whole(seed, "seed", 0, None))
+    if not isinstance(seed, np.random.Generator):
+        seed = np.random.default_rng(None if seed is None else whole(seed, "seed", 0, None))
+    return cls(problem, seed, **own)
 
 
 def _problem(source: object, overrides: Plain) -> Problem:

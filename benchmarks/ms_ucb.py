@@ -166,8 +166,8 @@ def main():
         if t in (1, 10, 50, 100, 150) or t >= CHOSEN.rounds - 1:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(
-                f"round {t:4d}: ask {asked:.3f} s, tell {told:.3f} s, {agent.subspaces} subspaces, "
-                f"regret {first:.4g} -> {best:.4g}, peak {peak:.0f} MB",
+                f"round {t:4d}: ask {asked:.3f} s, tell {told:.3f} s, {agent.search.size} "
+                f"subspaces, regret {first:.4g} -> {best:.4g}, peak {peak:.0f} MB",
                 flush=True,
             )
         if t in (50, 100, CHOSEN.rounds):

@@ -350,7 +350,8 @@ class LogPI(Acquisition):
 
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         gap, sd, known = _standard(mean, var, self.level + self.margin)
-        slope = np.where(known, 0.0, hazard(gap / sd) / sd)
+        # The derivative of log Phi is phi / Phi.
+        slope = np.where(known, 0.0, 1.0 / mills(gap / sd) / sd)
         return slope, -0.5 * slope * gap / sd**2
 
 
@@ -474,11 +475,6 @@ def mills(z: Array) -> Array:
     """The Mills ratio R(z) = Phi(z) / phi(z); inf where it is above 1e308 (z > 37)."""
     with np.errstate(over="ignore"):
         return SQRT_HALF_PI * erfcx(-z / SQRT_2)
-
-
-def hazard(z: Array) -> Array:
-    """phi(z) / Phi(z), the derivative of log Phi."""
-    return 1.0 / mills(z)
 
 
 def _log_bracket(z: Array, ratio: Array) -> Array:

@@ -88,9 +88,3 @@ class ETGPUCB(GPAgent):
         acquisition=partial(ConfidenceBound, beta=LOG_TIME),
         keep=partial(EventTrigger, delta=0.1, longest=None),
     )
-    keep: EventTrigger
-
-    @property
-    def events(self) -> int:
-        """The number of events so far."""
-        return self.keep.events

@@ -84,8 +84,3 @@ class MSUCB(GPAgent):
     """
 
     PARTS = Parts(acquisition=NAMED, own_search=partial(subspace_search, d=5, **vars(Growth())))
-
-    @property
-    def subspaces(self) -> int:
-        """The number of subspaces |Z_t| in the next round; 0 for d = D."""
-        return self.search.size if isinstance(self.search, SubspaceSearch) else 0

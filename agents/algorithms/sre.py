@@ -108,16 +108,8 @@ class SRE(GPAgent):
         acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
 
-    Attributes:
-        stage: the stage of the next round, counted from 0.
     Raises:
         InvalidInput: rounds is not given, and the horizon is unknown.
     """
 
     PARTS = Parts(acquisition=NAMED, action_map=partial(StagedMap, d=5, stages=5, rounds=None))
-    action_map: StagedMap
-
-    @property
-    def stage(self) -> int:
-        """The stage of the next round, counted from 0."""
-        return self.action_map.stage

@@ -216,7 +216,8 @@ class Noise:
     def __init__(self, instances: int | None, batch_size: int) -> None:
         self._which = 0 if instances is None else slice(None)
         self._streams: dict[int, tuple[np.random.Generator, float]] = {}
-        self._rows = self._next = rows_ahead(batch_size)
+        # The number of rounds whose noise is drawn at once.
+        self._rows = self._next = max(1, min(256, AHEAD // batch_size))
         self._block: Array = np.zeros((instances or 1, self._rows, batch_size))
 
     def put(self, i: int, rng: np.random.Generator, sd: float) -> None:
@@ -242,11 +243,6 @@ class Noise:
             rows *= sd
         else:
             rows[:] = 0.0  # the instance may have had noise before
-
-
-def rows_ahead(batch_size: int) -> int:
-    """The number of rounds whose noise is drawn at once."""
-    return max(1, min(256, AHEAD // batch_size))
 
 
 def one_arm(action: Any) -> Any:

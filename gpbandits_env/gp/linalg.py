@@ -37,8 +37,11 @@ def cholesky(matrix: Array, name: str) -> tuple[Array, float]:
     )
 
 
-def symmetric_root(matrix: Array) -> Array:
-    """A root R, R R^T = matrix, O(n^3); negative eigenvalues, which are rounding, count as 0."""
+def spectral_root(matrix: Array) -> Array:
+    """The root R = V sqrt(L) of a matrix V L V^T, so that R R^T is the matrix; O(n^3).
+
+    Negative eigenvalues, which are rounding, count as 0.
+    """
     eigenvalues, vectors = np.linalg.eigh(matrix)
     return vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
 
@@ -48,7 +51,7 @@ def root(covariance: Array) -> Array:
     try:
         return cholesky(covariance, "posterior covariance")[0]
     except NotPositiveDefinite:
-        return symmetric_root(covariance)
+        return spectral_root(covariance)
 
 
 def inverse(covariance: Array) -> Array:
@@ -58,7 +61,7 @@ def inverse(covariance: Array) -> Array:
     """
     lower, failed = dpotrf(covariance, lower=1)
     if failed:
-        half = symmetric_root(covariance)
+        half = spectral_root(covariance)
         lower, _ = dpotrf(half @ half.T + 1e-13 * np.eye(len(half)), lower=1)
     found, _ = dpotri(lower, lower=1, overwrite_c=1)  # above the diagonal are the zeros of `lower`
     return found + np.tril(found, -1).T

@@ -350,7 +350,7 @@ def test_pending_points_of_a_stage_of_sre_are_not_those_of_the_next():
     agent = make("sre", domain=box, d=2, stages=2, rounds=3)
     for _ in range(3):
         agent.expect(agent.ask())
-    assert agent.stage == 1
+    assert agent.action_map.stage == 1
     assert len(agent._pending_points()) == 0
     agent.tell_late([agent.pending[-1].action], [1.0])
     assert agent.posterior.size == 0

@@ -42,13 +42,13 @@ def test_two_arms_by_hand():
     for reward, events in ((2.9, 0), (2.91, 1)):
         agent = agents.make("et-gp-ucb", Problem(arms, SquaredExponential(0.1), 0.01), seed=0)
         agent.tell([0], [reward])
-        assert agent.events == events
+        assert agent.keep.events == events
     sigma = math.sqrt(0.01 / 1.01)
     for beyond in (-1e-3, 1e-3):
         agent = agents.make("et-gp-ucb", Problem(arms, SquaredExponential(0.1), 0.01), seed=0)
         agent.tell([0], [2.0])
         agent.tell([0], [2.0 / 1.01 + 3.124012 * (sigma + 0.1) + beyond])
-        assert agent.events == (beyond > 0)
+        assert agent.keep.events == (beyond > 0)
 
 
 def test_a_block_ends_after_the_longest_number_of_rounds():
@@ -59,6 +59,6 @@ def test_a_block_ends_after_the_longest_number_of_rounds():
         agent.tell(agent.ask(), [0.0])
         sizes.append(agent.posterior.size)
     assert sizes == [1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 1]
-    assert agent.events == 0
+    assert agent.keep.events == 0
     with pytest.raises(InvalidInput, match="longest"):
         agents.make("et-gp-ucb", problem, longest=0)

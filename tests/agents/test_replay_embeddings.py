@@ -141,7 +141,7 @@ def test_a_direction_depends_on_the_seed_and_the_number_of_the_line(directions):
 
 def test_sre_goes_on_from_the_best_point():
     for agent, _, x, y in played("sre", rounds=14, d=2, stages=3):
-        assert agent.stage == min(agent.round // 4, 2)
+        assert agent.action_map.stage == min(agent.round // 4, 2)
         if agent.round in (4, 8):
             anchor = agent.action_map.embedding.lift(np.array([[1.0, 0.0, 0.0]]))
             assert anchor[0] == pytest.approx(x[y.argmax()])
@@ -161,7 +161,7 @@ def test_every_stage_of_sre_has_an_embedding_of_its_own():
     agent = agents.make("sre", PROBLEM.replaced(horizon=11), seed=2, d=2, stages=3)
     axes, stages = [], []
     for _ in range(11):
-        stages.append(agent.stage)
+        stages.append(agent.action_map.stage)
         far = 1e-3 * np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
         axes.append(agent.action_map.embedding.lift(far))
         agent.tell(agent.ask(), [0.0])
@@ -332,7 +332,7 @@ def test_a_stage_of_sre_begins_with_one_reward_also_if_it_is_the_first_one():
     agent = agents.make("sre", PROBLEM, seed=2, d=2, rounds=2)
     agent.expect(agent.ask())
     agent.tell(agent.ask(), [0.5])  # ends the stage
-    assert agent.stage == 1
+    assert agent.action_map.stage == 1
     np.testing.assert_array_equal(agent.posterior.observed, [[1.0, 0.0, 0.0]])
     agent.tell(agent.ask(), [0.1])
     assert agent.posterior.rewards.tolist() == [0.5, 0.1]
@@ -345,9 +345,9 @@ def test_a_stage_of_sre_begins_with_a_reward_that_came_late_from_an_earlier_one(
         agent.expect(agent.ask())
     agent.expect(agent.ask())
     agent.tell_late([agent.pending[0].action], [0.5])  # of stage 0, in stage 1
-    assert (agent.stage, agent.posterior.size) == (1, 0)
+    assert (agent.action_map.stage, agent.posterior.size) == (1, 0)
     agent.expect(agent.ask())
-    assert agent.stage == 2
+    assert agent.action_map.stage == 2
     assert agent.posterior.rewards.tolist() == [0.5]
 
 
@@ -359,7 +359,7 @@ def test_sre_begins_anew_after_a_reset():
             agent.tell(x, [high])
         assert agent.posterior.rewards.tolist() == [high]
         agent.reset()
-        assert agent.stage == 0
+        assert agent.action_map.stage == 0
 
 
 def test_dropout_learns_of_the_coordinates_it_chooses_next_and_resumes():

@@ -81,7 +81,7 @@ def long_search(dense, fixed, d, beta, also):
 
 
 def fixed_parts(agent, d):
-    count = agent.subspaces
+    count = agent.search.size
     lowest = np.tile(LOW[4 - d :], (count, 1))
     return agent.search.subspaces.points(lowest, np.arange(count))[:, : 4 - d]
 
@@ -110,7 +110,7 @@ def test_replays_algorithm_1(d, n0, alpha, batch_size):
     dense, expected, before = Dense(), 0, np.empty((0, 4 - d))
     for t in range(1, 6):
         expected += math.ceil(n0 * t**alpha - 1e-9)
-        assert agent.subspaces == expected
+        assert agent.search.size == expected
         fixed = fixed_parts(agent, d)
         assert np.array_equal(fixed[: len(before)], before)  # Subspaces accumulate.
         before = fixed
@@ -148,7 +148,7 @@ def test_other_seeds_draw_other_subspaces_and_the_same_seed_the_same():
 def test_a_cap_stops_the_growth():
     agent = agents.make("ms-ucb", problem(), seed=3, d=1, n0=1, alpha=2.0, cap=20)
     for expected in (1, 5, 14, 20, 20):
-        assert agent.subspaces == expected
+        assert agent.search.size == expected
         x = agent.ask()
         agent.tell(x, reward(x))
 
@@ -176,10 +176,10 @@ def test_told_points_from_outside_count():
     agent = agents.make("ms-ucb", problem(), seed=1, d=2)
     x = problem().domain.sample(np.random.default_rng(0), 6)
     agent.prior_data(x, reward(x))
-    assert agent.subspaces == 1
+    assert agent.search.size == 1
     told = agent.ask()
     agent.tell(x[:1], reward(x[:1]))
-    assert agent.subspaces == 2
+    assert agent.search.size == 2
     assert agent.belief(x)[1].max() < 0.2
     assert told.shape == (1, 4)
 
@@ -217,7 +217,7 @@ def test_twenty_thousand_subspaces_of_five_thousand_dimensions():
     agent = agents.make("ms-ucb", big, seed=0, d=10, n0=1, alpha=1.0)
     for x in big.domain.sample(np.random.default_rng(0), 199)[:, None]:
         agent.tell(x, -((x - 0.2) ** 2).sum(axis=1) / 100)
-    assert agent.subspaces == 20_100
+    assert agent.search.size == 20_100
     agent.ask()
     start = time.perf_counter()
     agent.tell(agent.ask(), [0.0])
@@ -233,12 +233,12 @@ def test_a_restored_agent_goes_on_in_the_same_subspaces():
         played.tell(x, reward(x))
     again = agents.make("ms-ucb", problem(), **settings)
     again.restore(played.snapshot())
-    assert again.subspaces == played.subspaces == 12
+    assert again.search.size == played.search.size == 12
     state, action = played.snapshot(), played.ask()
     assert np.array_equal(again.ask(), action)
     played.tell(action, reward(action))
     played.restore(state)  # back to fewer subspaces
-    assert played.subspaces == 12
+    assert played.search.size == 12
     assert np.array_equal(played.ask(), action)
 
 

@@ -48,7 +48,7 @@ def test_et_gp_ucb_replays_the_event_trigger(world, batch_size):
             dense.forget(before=t)
             start, events = t, events + 1
         dense.tell(arms, rewards, t)
-        assert agent.events == events
+        assert agent.keep.events == events
         np.testing.assert_allclose(agent.belief()[0], dense.mean(), atol=1e-8)
     assert events >= 2
 

@@ -4,7 +4,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpbandits_env.errors import NotPositiveDefinite
-from gpbandits_env.gp.linalg import cholesky, least_missing, pivoted_cholesky, root, symmetric_root
+from gpbandits_env.gp.linalg import cholesky, least_missing, pivoted_cholesky, root, spectral_root
 
 
 def random_covariance(seed, n, rank, scale=1.0):
@@ -48,9 +48,9 @@ def test_cholesky_of_an_indefinite_matrix_names_it_and_the_cure(matrix):
         cholesky(matrix, "the covariance of x")
 
 
-def test_symmetric_root_bears_with_rounding_below_zero():
+def test_spectral_root_bears_with_rounding_below_zero():
     matrix = random_covariance(1, 7, 3)
-    root = symmetric_root(matrix - 1e-15 * np.eye(7))
+    root = spectral_root(matrix - 1e-15 * np.eye(7))
     np.testing.assert_allclose(root @ root.T, matrix, atol=1e-13)
 
 

@@ -10,7 +10,7 @@ from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.learning.data import Observations
 from gpbandits_env.gp.learning.fit import fit, groups_of, learnable
-from gpbandits_env.gp.learning.priors import PRIORS
+from gpbandits_env.gp.learning.priors import PRIORS, HyperPriors
 from gpbandits_env.gp.learning.scaling import InputScaling, OutputScaling, Winsorizer
 from gpbandits_env.gp.model import Model
 
@@ -176,7 +176,8 @@ class Estimator:
         inputs = InputScaling.of(domain)
         if ard is not False:
             groups_of(ard, given.kernel, self._names, len(inputs.low))
-        priors = replace(PRIORS[learning.prior](inputs, learning.spread), temporal=given.temporal)
+        priors = HyperPriors.default(inputs, learning.spread, learning.prior)
+        priors = replace(priors, temporal=given.temporal)
         self._priors = priors if self._names - {"epsilon"} else None
         self._reward_var = reward_sd**2 if learning.standardize else 1.0
 

@@ -55,6 +55,14 @@ REACH = 8.0
 # has a maximum at each alias. The smallest and the largest epsilon of a search.
 PERIOD_REACH, LEAST_EPSILON, MOST_EPSILON = 0.4, 1e-5, 0.999
 
+# The priors of lengthscales by name, for x in [-1, 1]^D: the median, the standard deviation of the
+# logarithm, and the bounds; all but the second are to be multiplied by sqrt(D).
+PRIORS = {
+    "default": (2.0 * float(np.exp(np.sqrt(2.0) - 3.0)), float(np.sqrt(3.0)), 0.02, 20.0),
+    "dimension-scaled": (2.0 * float(np.exp(np.sqrt(2.0))), float(np.sqrt(3.0)), 0.02, 500.0),
+    "flat": (0.2, FLAT, 2e-3, 500.0),
+}
+
 
 def of_time(name: str, value: float, sd: float = 1.0) -> LogNormal:
     """The prior of a parameter of time around a given value: within a factor of 2.7.
@@ -103,42 +111,40 @@ class HyperPriors:
         return replace(self.lengthscale, median=lengthscale, sd=self.spread)
 
     @staticmethod
-    def default(inputs: InputScaling, spread: float | None = None) -> "HyperPriors":
+    def default(
+        inputs: InputScaling, spread: float | None = None, prior: str = "default"
+    ) -> "HyperPriors":
         r"""The default priors for D coordinates: lengthscales proportional to sqrt(D).
 
         Two random points of [-1, 1]^D are about 0.8 sqrt(D) apart. In many dimensions, a few points
-        would therefore be uncorrelated under lengthscales near 1. The median is 2 e^{sqrt 2 - 3}
-        sqrt(D) = 0.41 sqrt(D), and the standard deviation of the log is sqrt(3). The median is the
-        mode of the log-normal prior of Hvarfner, Hellsten & Nardi (2024), "Vanilla Bayesian
-        Optimization Performs Great in High Dimensions", scaled from [0, 1]^D. The bounds are 0.02
-        and 20 times sqrt(D).
-        """
-        return HyperPriors(inputs, _of_root(inputs, np.sqrt(2.0) - 3.0, 20), spread=spread)
+        would therefore be uncorrelated under lengthscales near 1.
 
-    @staticmethod
-    def dimension_scaled(inputs: InputScaling, spread: float | None = None) -> "HyperPriors":
-        r"""The priors with the lengthscales of Hvarfner, Hellsten & Nardi (2024), Section 4.
+        Args:
+            inputs: the map of the box to [-1, 1]^D.
+            spread: see the class.
+            prior: that of the lengthscales:
 
-        .. math:: \log \ell_j \sim N(\sqrt 2 + \tfrac12 \log D, 3) \text{ on } [0, 1]^D
+                - ``"default"``: the median is 2 e^{sqrt 2 - 3} sqrt(D) = 0.41 sqrt(D), and the
+                  standard deviation of the log is sqrt(3). The median is the mode of the log-normal
+                  prior of Hvarfner, Hellsten & Nardi (2024), "Vanilla Bayesian Optimization
+                  Performs Great in High Dimensions", scaled from [0, 1]^D. The bounds are 0.02 and
+                  20 times sqrt(D).
+                - ``"dimension-scaled"``: the law of that paper (Section 4) itself,
 
-        Here this is the density of the logarithm, whose mode is e^{sqrt 2} sqrt(D) = 4.1 sqrt(D).
-        The paper maximizes the density of the lengthscale itself, whose mode is e^3 times smaller.
-        That estimate is the one under the `default` prior. The present one expects a smoother
-        function. The bounds are 0.02 and 500 times sqrt(D), on [-1, 1]^D.
-        """
-        return HyperPriors(inputs, _of_root(inputs, np.sqrt(2.0), 500), spread=spread)
+                  .. math:: \log \ell_j \sim N(\sqrt 2 + \tfrac12 \log D, 3) \text{ on } [0, 1]^D
 
-    @staticmethod
-    def flat(inputs: InputScaling, spread: float | None = None) -> "HyperPriors":
-        """No prior of lengthscales, whose search starts at sqrt(D)/10 on [0, 1]^D: MSR.
-
-        The bounds are 0.002 and 500 times sqrt(D), on [-1, 1]^D.
-        Source: Papenmeier et al. (2025).
+                  Here this is the density of the logarithm, whose mode is e^{sqrt 2} sqrt(D) =
+                  4.1 sqrt(D). The paper maximizes the density of the lengthscale itself, whose mode
+                  is e^3 times smaller. That estimate is the one under the default prior. The
+                  present one expects a smoother function. The bounds are 0.02 and 500 times
+                  sqrt(D).
+                - ``"flat"``: none, and the search starts at sqrt(D)/10 on [0, 1]^D, as in MSR
+                  (Papenmeier et al., 2025). The bounds are 0.002 and 500 times sqrt(D).
         """
         root = float(np.sqrt(len(inputs.low)))
-        return HyperPriors(
-            inputs, LogNormal(0.2 * root, FLAT, 2e-3 * root, 500 * root), spread=spread
-        )
+        median, sd, low, high = PRIORS[prior]
+        lengthscale = LogNormal(median * root, sd, low * root, high * root)
+        return HyperPriors(inputs, lengthscale, spread=spread)
 
     def of(self, kernel: Kernel, name: str, value: float) -> tuple[str, float, LogNormal]:
         """The type of a kernel parameter, by the last word of its name; its unit; its prior.
@@ -166,18 +172,3 @@ def _sides(kernel: Kernel, name: str, sides: Array) -> Array:
             sides = sides[list(part.coordinates)]
         part = part[int(word)] if word.isdigit() else getattr(part, word)
     return sides
-
-
-def _of_root(inputs: InputScaling, log_mode: float, most: float) -> LogNormal:
-    """A prior of lengthscales; the mode is for [0, 1]^D, and all but ``sd`` are times sqrt(D)."""
-    root = float(np.sqrt(len(inputs.low)))
-    return LogNormal(
-        2.0 * float(np.exp(log_mode)) * root, float(np.sqrt(3.0)), 0.02 * root, most * root
-    )
-
-
-PRIORS = {
-    "default": HyperPriors.default,
-    "dimension-scaled": HyperPriors.dimension_scaled,
-    "flat": HyperPriors.flat,
-}

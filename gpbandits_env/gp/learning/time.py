@@ -73,12 +73,25 @@ class TimeLikelihoodOfSeries:
     ) -> Array:
         lam = self._eigenvalues[:, None, None]
         covariance = np.stack([lam * temporal.covariance(0.0) for temporal in temporals])
-        mean, steps = np.zeros(covariance.shape[:3]), Steps(temporals, lam)
+        mean, stationary = np.zeros(covariance.shape[:3]), all(t.stationary for t in temporals)
         gaps = np.empty((len(times), *mean.shape[:2]))
-        totals = np.empty_like(gaps)
+        totals, known = np.empty_like(gaps), np.nan
         for i, (t, y) in enumerate(zip(times.tolist(), rows, strict=True)):
             if i:
-                mean, covariance = steps(mean, covariance, float(times[i - 1]), t)
+                dt = t - float(times[i - 1])
+                if dt != known or not stationary:  # otherwise the step is the last one
+                    known = dt
+                    steps = [temporal.step(float(times[i - 1]), dt) for temporal in temporals]
+                    carry = np.stack([carry for carry, _ in steps])[:, None]
+                    added = np.stack([lam * noise for _, noise in steps])
+                    factors = np.diagonal(carry, axis1=2, axis2=3)
+                    diagonal = np.count_nonzero(carry) == np.count_nonzero(factors)
+                    products = factors[..., None] * factors[..., None, :]
+                if diagonal:
+                    mean, covariance = mean * factors, covariance * products + added
+                else:
+                    turned = carry.swapaxes(2, 3)
+                    mean, covariance = mean @ turned[:, 0], carry @ covariance @ turned + added
             row = np.stack([temporal.row(t) for temporal in temporals])[:, None]
             cross = (covariance @ row[..., None])[..., 0]
             total = (cross * row).sum(axis=-1) + noise
@@ -88,36 +101,6 @@ class TimeLikelihoodOfSeries:
             mean = mean + gain * gap[..., None]
             covariance = covariance - gain[..., None] * cross[..., None, :]
         return -0.5 * np.sum(np.log(2.0 * np.pi * totals) + gaps * gaps / totals, axis=(0, 2))
-
-
-class Steps:
-    """The prediction of n filters under each of m kernels from one time to the next.
-
-    Args:
-        temporals: the m temporal kernels, of one kind.
-        scale: of each filter's noise, (n, 1, 1).
-    """
-
-    def __init__(self, temporals: Sequence[TemporalKernel], scale: Array) -> None:
-        self.temporals, self.scale = temporals, scale
-        self._dt, self._stationary = np.nan, all(temporal.stationary for temporal in temporals)
-
-    def __call__(
-        self, mean: Array, covariance: Array, start: float, end: float
-    ) -> tuple[Array, Array]:
-        """The mean (m, n, p) and covariance (m, n, p, p) at the end."""
-        if (dt := end - start) != self._dt or not self._stationary:
-            self._dt = dt
-            steps = [each.step(start, dt) for each in self.temporals]
-            self._carry = np.stack([carry for carry, _ in steps])[:, None]
-            self._noise = np.stack([self.scale * noise for _, noise in steps])
-            self._factors = np.diagonal(self._carry, axis1=2, axis2=3)
-            self._diagonal = np.count_nonzero(self._carry) == np.count_nonzero(self._factors)
-            self._products = self._factors[..., None] * self._factors[..., None, :]
-        if self._diagonal:
-            return mean * self._factors, covariance * self._products + self._noise
-        turned = self._carry.swapaxes(2, 3)
-        return mean @ turned[:, 0], self._carry @ covariance @ turned + self._noise
 
 
 class TimeFit:

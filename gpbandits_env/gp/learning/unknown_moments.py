@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -103,12 +103,8 @@ class _State(NamedTuple):
     means: Array
 
 
-class _Step(NamedTuple):
-    """A change of the eigenvalues, of K outside its diagonal, and of the noise."""
-
-    levels: Array
-    mixing: Array
-    noise_var: float
+# A change of the eigenvalues, of K outside its diagonal, and of the noise.
+Step: TypeAlias = tuple[Array, Array, float]
 
 
 class MomentsSearch:
@@ -204,7 +200,7 @@ class MomentsSearch:
             share *= 0.3
         return None
 
-    def _scoring(self, basis: Basis, state: _State) -> _Step:
+    def _scoring(self, basis: Basis, state: _State) -> Step:
         """The score times the inverse of the expected information."""
         d, r, weights = basis.spread[:, None], self._free, state.weights
         squares, scores = weights * weights, state.residuals * weights
@@ -228,20 +224,20 @@ class MomentsSearch:
         if self._learns[1] and rest > 1e-6 * of_noise:
             change = (in_noise - float(np.sum(cross[free] * slope[free] / bend[free]))) / rest
             change = change if state.noise_var > self._least else max(change, 0.0)
-        return _Step((slope - cross * change) / bend, mixing, change)
+        return (slope - cross * change) / bend, mixing, change
 
-    def _moved(self, state: _State, step: _Step, share: float) -> tuple[Array, Array, float]:
+    def _moved(self, state: _State, step: Step, share: float) -> tuple[Array, Array, float]:
         """The eigenvectors, the eigenvalues and the noise after a share of a step."""
-        n, r = len(state.levels), self._free
-        factor = np.exp(np.clip(share * step.noise_var / state.noise_var, -1.0, 1.0))
+        (in_levels, mixing, in_noise), n, r = step, len(state.levels), self._free
+        factor = np.exp(np.clip(share * in_noise / state.noise_var, -1.0, 1.0))
         noise_var = max(float(state.noise_var * factor), self._least)
         if not self._learns[0]:
             return state.vectors, state.levels, noise_var
         inner, levels = np.zeros((n, n)), state.levels.copy()
-        levels[:r] += share * step.levels[:r]
+        levels[:r] += share * in_levels[:r]
         if r < n:
-            levels[r:] = max(levels[r] + share * float(step.levels[r]), 0.0)
-        inner[:r] = share * step.mixing
+            levels[r:] = max(levels[r] + share * float(in_levels[r]), 0.0)
+        inner[:r] = share * mixing
         inner[:r, :r] = 0.5 * (inner[:r, :r] + inner[:r, :r].T)
         inner[r:, :r] = inner[:r, r:].T
         inner[np.diag_indices(n)] = levels

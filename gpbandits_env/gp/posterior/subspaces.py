@@ -173,7 +173,7 @@ class FixedParts:
         start, self.count = self.count, self.count + len(z)
         while len(self._blocks) * self._rows < self.count:
             self._blocks.append(np.empty((self._rows, self.width), np.float32))
-        for part, rows in self._parts(start, self.count, self._rows):
+        for part, rows in self.parts(start, self.count, self._rows):
             part[:] = rounded[rows.start - start : rows.stop - start]
         return slice(start, self.count)
 
@@ -186,13 +186,7 @@ class FixedParts:
             out[mine] = self._blocks[number][inside[mine]]
         return out
 
-    def strips(self, rows: slice) -> Iterator[tuple[slice, Array]]:
-        """The points of a range of rows in double precision, a strip at a time."""
-        step = max(1, STRIP // max(self.width, 1))
-        for part, where in self._parts(rows.start, rows.stop, step):
-            yield where, part.astype(np.float64)
-
-    def _parts(self, start: int, stop: int, most: int) -> Iterator[tuple[NDArray[Any], slice]]:
+    def parts(self, start: int, stop: int, most: int) -> Iterator[tuple[NDArray[Any], slice]]:
         """Views of blocks that cover the rows, each of at most ``most`` rows, and their rows."""
         while start < stop:
             number, first = divmod(start, self._rows)
@@ -240,7 +234,9 @@ class Distances:
         if not len(data) or rows.start == rows.stop:
             return
         norms = np.einsum("ij,ij->i", data, data)
-        for where, strip in self._fixed.strips(rows):
+        step = max(1, STRIP // max(self._fixed.width, 1))
+        for part, where in self._fixed.parts(rows.start, rows.stop, step):
+            strip = part.astype(np.float64)
             if self._shifted:
                 strip -= self._centre
             if self._stretched:

@@ -87,7 +87,9 @@ def circulant_sampler(
     if not can_embed(arms, kernel) or arms.axes is None:
         return None
     grid = _Grid(kernel, arms.axes)
-    if not grid.mirrored:
+    # The kernel must be even in each coordinate, unlike kernels with rotated axes.
+    limit, later = MIRRORED * np.abs(grid.plain).max(), range(1, arms.dim)
+    if not all(grid.changed(i, -grid.corner[i]) <= limit for i in later):
         return None
     variance = float(kernel.diagonal(np.zeros((1, arms.dim)))[0])
     enough = TOLERANCE * variance
@@ -126,24 +128,17 @@ class _Grid:
         """The covariances of all grid points with the first one."""
         return self.covariance(self.corner)
 
-    def _changed(self, axis: int, lags: Array) -> float:
+    def changed(self, axis: int, lags: Array) -> float:
         """The largest change of `plain` if one axis had other lags."""
         moved = [lags if i == axis else c for i, c in enumerate(self.corner)]
         return float(np.abs(self.covariance(moved) - self.plain).max())
-
-    @property
-    def mirrored(self) -> bool:
-        """Whether the kernel is even in each coordinate, unlike kernels with rotated axes."""
-        limit = MIRRORED * np.abs(self.plain).max()
-        later = range(1, len(self.shape))
-        return all(self._changed(i, -self.corner[i]) <= limit for i in later)
 
     def rounding(self) -> float:
         """The largest error of a covariance that the rounding of grid points causes."""
         total = 0.0
         for i, (axis, lags) in enumerate(zip(self.axes, self.corner, strict=True)):
             # The lag of two points has at most twice the error of a point.
-            total += self._changed(i, lags + 2.0 * np.abs(axis - axis[0] - lags).max())
+            total += self.changed(i, lags + 2.0 * np.abs(axis - axis[0] - lags).max())
         return total
 
     def reach(self, lags: Sequence[float]) -> Array:

@@ -119,18 +119,15 @@ def spectral_bound(eigenvalues: ArrayLike, noise_var: float, horizon: int) -> Ar
     return 0.5 / GREEDY * np.cumsum(gains)
 
 
-def theorem4_bound(
-    eigenvalues: ArrayLike, noise_var: float, horizon: int, split: int | None = None
-) -> Array:
+def theorem4_bound(eigenvalues: ArrayLike, noise_var: float, horizon: int) -> Array:
     r"""Theorem 4 with its constants: an upper bound on gamma_1, ..., gamma_T, (T,).
 
     .. math:: \gamma_T \le \frac{1/2}{1 - 1/e} \max_{0 \le r \le T}
         \left[T_* \log(1 + r n_T / s^2) + (T - r) B(T_*) / s^2\right]
 
     Here n_T is the sum of all eigenvalues and B(T*) the sum without the T* largest. The bound is
-    never below `spectral_bound`. ``split`` is T*, from 1 to n; by default the best one for each T.
-    The paper takes T* <= T, but its proof holds for any T* <= n. The best of these is used, so that
-    the curve grows with T. Cost: O(T n); for one T* O(n log n + T).
+    never below `spectral_bound`. The paper takes T* <= T, but its proof holds for any T* <= n. The
+    best of these is used for each T, so that the curve grows with T. Cost: O(T n).
 
     ERRATUM: Lemma 7.8 has log(r n_T / s^2) without the 1, which fails where r n_T < s^2.
 
@@ -140,10 +137,6 @@ def theorem4_bound(
     """
     values, s2 = spectrum(eigenvalues), positive(noise_var, "noise_var")
     times = np.arange(1.0, whole(horizon, "horizon") + 1.0)
-    if split is not None:
-        if whole(split, "split") > len(values):
-            raise InvalidInput(f"split must be at most {len(values)} (the arms), got {split}")
-        return _split_bound(values, s2, times, split)
     bounds = (_split_bound(values, s2, times, head) for head in range(1, len(values) + 1))
     return reduce(np.minimum, bounds)
 

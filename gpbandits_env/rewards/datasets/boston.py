@@ -6,7 +6,6 @@ anything else.
 """
 
 from functools import cache
-from typing import NamedTuple
 
 from gpbandits_env.arrays import Array, frozen
 from gpbandits_env.errors import InvalidInput
@@ -15,22 +14,13 @@ from gpbandits_env.rewards.datasets.dataset import packaged_table
 ROWS, PROPERTIES = 506, 13
 
 
-class Housing(NamedTuple):
-    """The districts of Boston; both arrays are read-only.
-
-    Args:
-        properties: (506, 13), in the units of the source.
-        values: (506,) the median value of a home, in 1000 dollars.
-    """
-
-    properties: Array
-    values: Array
-
-
 @cache
-def load_boston() -> Housing:
+def load_boston() -> tuple[Array, Array]:
     """The table from the data folder or from the package mlxtend; read once per process.
 
+    Returns:
+        The properties of the districts (506, 13), in the units of the source, and the median value
+        of a home (506,), in 1000 dollars; both are read-only.
     Raises:
         MissingExtra: the package mlxtend is not installed.
         InvalidInput: the file has other content.
@@ -38,4 +28,4 @@ def load_boston() -> Housing:
     table = frozen(packaged_table("boston_housing.csv", "boston"))
     if table.shape != (ROWS, PROPERTIES + 1):
         raise InvalidInput(f"boston must be a table of 506 x 14 numbers, got {table.shape}")
-    return Housing(table[:, :PROPERTIES], table[:, -1])
+    return table[:, :PROPERTIES], table[:, -1]

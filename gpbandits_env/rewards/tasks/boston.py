@@ -32,13 +32,13 @@ ACCURACY = 0.5
 @cache
 def split() -> Split[np.float64]:
     """The fixed split into standardized properties and values."""
-    housing = load_boston()
+    properties, values = load_boston()
     order = stream("tasks/boston", "split").permutation(ROWS)
     train, held = order[:TRAINING], order[TRAINING:]
-    known = housing.properties[train]
-    inputs = (housing.properties - known.mean(axis=0)) / known.std(axis=0)
+    known = properties[train]
+    inputs = (properties - known.mean(axis=0)) / known.std(axis=0)
     inputs = np.hstack([inputs, np.ones((ROWS, 1))])
-    return Split(inputs[train], housing.values[train], inputs[held], housing.values[held])
+    return Split(inputs[train], values[train], inputs[held], values[held])
 
 
 @cache

@@ -97,10 +97,10 @@ class RampLoss(Task):
 @cache
 def _signed(data: str) -> Array:
     """The patterns with a 1 for the bias, multiplied by their labels: (n, 5001)."""
-    patterns = load_gisette(data)
-    signed = np.ones((len(patterns.labels), FEATURES + 1))
-    signed[:, :-1] = patterns.features
-    signed *= patterns.labels[:, None]
+    features, labels = load_gisette(data)
+    signed = np.ones((len(labels), FEATURES + 1))
+    signed[:, :-1] = features
+    signed *= labels[:, None]
     return frozen(signed)
 
 

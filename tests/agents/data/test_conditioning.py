@@ -60,9 +60,9 @@ def test_an_event_is_found_by_rewards_as_the_posterior_has_them():
     agent = agents.make("et-gp-ucb", PROBLEM, seed=0, learn=ROBUST | {"last": 100})
     for t, reward in enumerate(REWARDS[:10]):
         agent.tell([t], [reward])
-    before = agent.events
+    before = agent.keep.events
     agent.tell([5], [50.0])
-    assert agent.events == before
+    assert agent.keep.events == before
 
 
 def test_the_best_observed_reward_is_that_of_the_posterior():

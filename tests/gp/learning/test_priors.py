@@ -24,7 +24,7 @@ def law(dim):
 def test_the_dimension_scaled_prior_is_the_law_of_the_paper(dim):
     """Up to a constant, the density of u = log(ell) is that of ell times ell."""
     inputs = InputScaling(np.zeros(dim), np.ones(dim))  # one unit of [-1, 1]^D is 1/2
-    prior = HyperPriors.dimension_scaled(inputs).lengthscale
+    prior = HyperPriors.default(inputs, prior="dimension-scaled").lengthscale
     ours = prior(GRID)[0]
     paper = law(dim).logpdf(np.exp(GRID) / 2) + GRID
     np.testing.assert_allclose(ours - ours[0], paper - paper[0], atol=1e-9)
@@ -44,7 +44,7 @@ def test_the_default_prior_gives_the_estimate_of_the_paper(dim):
 @pytest.mark.parametrize("dim", [4, 100])
 def test_without_a_prior_a_fit_starts_at_that_of_msr(dim):
     """sqrt(D) / 10 on the unit cube, whose sides are 2 in the units of the prior."""
-    flat = HyperPriors.flat(InputScaling(np.zeros(dim), np.ones(dim))).lengthscale
+    flat = HyperPriors.default(InputScaling(np.zeros(dim), np.ones(dim)), prior="flat").lengthscale
     assert flat.median == pytest.approx(2 * np.sqrt(dim) / 10)
     density, slope = flat(GRID)
     assert np.ptp(density) == 0.0 or np.abs(density).max() < 1e-15

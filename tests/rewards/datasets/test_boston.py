@@ -16,19 +16,19 @@ def fresh():
 
 def test_the_table_of_the_package(data_folder):
     pytest.importorskip("mlxtend")
-    housing = datasets.load_boston()
-    assert housing.properties.shape == (506, 13)
-    assert housing.values.mean() == pytest.approx(22.532806, abs=1e-6)
-    assert housing.properties[0, :3] == pytest.approx([0.00632, 18.0, 2.31])
-    assert datasets.load_boston() is housing
+    properties, values = datasets.load_boston()
+    assert properties.shape == (506, 13)
+    assert values.mean() == pytest.approx(22.532806, abs=1e-6)
+    assert properties[0, :3] == pytest.approx([0.00632, 18.0, 2.31])
+    assert datasets.load_boston()[1] is values
     with pytest.raises(ValueError, match="read-only"):
-        housing.values[0] = 1
+        values[0] = 1
 
 
 def test_a_file_in_the_data_folder_comes_first(data_folder):
     rows = np.arange(506 * 14, dtype=float).reshape(506, 14)
     np.savetxt(data_folder / "boston_housing.csv", rows, delimiter=",")
-    assert datasets.load_boston().values.tolist() == rows[:, 13].tolist()
+    assert datasets.load_boston()[1].tolist() == rows[:, 13].tolist()
 
 
 @pytest.mark.parametrize("content", ["1,2\n3", "a,b\n", "1,2,3\n"])

@@ -36,8 +36,7 @@ def made():
 
 
 def test_the_recipe():
-    patterns = made()
-    features, labels = patterns.features, patterns.labels
+    features, labels = made()
     assert features.shape == (1000, 5000)
     assert labels.sum() == 0
     assert features.any(axis=0).all()
@@ -52,10 +51,10 @@ def test_the_recipe():
 
 def test_half_of_the_features_say_nothing():
     """A probe is permuted: it separates the classes by chance alone."""
-    patterns = made()
-    fours = patterns.labels > 0
-    gap = patterns.features[fours].mean(axis=0) - patterns.features[~fours].mean(axis=0)
-    deviation = patterns.features.std(axis=0) * np.sqrt(2 / 500)
+    features, labels = made()
+    fours = labels > 0
+    gap = features[fours].mean(axis=0) - features[~fours].mean(axis=0)
+    deviation = features.std(axis=0) * np.sqrt(2 / 500)
     scores = np.abs(gap / deviation)
     assert 500 < (scores > 4.5).sum() <= 2500
     assert (scores < 1.0).sum() > 0.6 * 2500
@@ -71,12 +70,12 @@ def test_made_features_are_a_function_of_the_generator():
 def test_files(fresh, data_folder, files):
     for name, content in files.items():
         (data_folder / name).write_bytes(content)
-    train = datasets.load_gisette("train")
-    assert train.features.shape == (4, 5000)
-    assert train.labels.tolist() == [1, -1, 1, -1]
+    features, labels = datasets.load_gisette("train")
+    assert features.shape == (4, 5000)
+    assert labels.tolist() == [1, -1, 1, -1]
     first = [int(x) for x in files["gisette_train.data"].split(b" ")[:3]]
-    assert train.features[0, :3] * 999 == pytest.approx(first, abs=1e-3)
-    assert datasets.load_gisette("valid").features.shape == (2, 5000)
+    assert features[0, :3] * 999 == pytest.approx(first, abs=1e-3)
+    assert datasets.load_gisette("valid")[0].shape == (2, 5000)
 
 
 def test_other_files_are_refused(fresh, data_folder, files):
@@ -102,7 +101,7 @@ def test_a_download_is_unpacked_and_checked(fresh, data_folder, files, monkeypat
     pack(files)
     path = datasets.download("gisette")
     assert path == data_folder / "gisette" / "gisette_train.data"
-    assert datasets.load_gisette("train").features.shape == (4, 5000)
+    assert datasets.load_gisette("train")[0].shape == (4, 5000)
     pack({**files, "gisette_valid.labels": b"1\n"})
     with pytest.raises(InvalidInput, match="SHA-256"):
         datasets.download("gisette")

@@ -16,12 +16,12 @@ def hinge(u, s):
 @pytest.mark.parametrize("options", [{}, {"cost": 5.0}, {"cost": 2.0, "s": -0.7, "bound": 0.1}])
 def test_the_value_is_the_papers_formula(options, prepared):
     task = prepared(make_task("ramp-loss", options))
-    patterns = load_gisette("made")
+    features, labels = load_gisette("made")
     points = task.coordinates.box.sample(np.random.default_rng(0), 3)
     got = task.values(points, NOTHING)
     for point, value in zip(points, got, strict=True):
         w, b = point[:-1], point[-1]
-        u = patterns.labels * (patterns.features.astype(float) @ w + b)
+        u = labels * (features.astype(float) @ w + b)
         loss = (hinge(u, 1.0) - hinge(u, task.s)).sum()
         assert value == pytest.approx(-(0.5 * w @ w + task.cost * loss), rel=1e-10)
 
