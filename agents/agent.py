@@ -65,8 +65,7 @@ class Agent(Displayed, ABC):
                 "agent with a Gaussian-process posterior, such as gp-ucb, ei or ts"
             )
         self.context: Points | None = None
-        self.problem, self.batch_size = problem, problem.batch_size
-        self.rng = rng
+        self.problem, self.batch_size, self.rng = problem, problem.batch_size, rng
         self.round, self.clock, self.pace = 0, 0.0, 1.0
         self.pending: list[Played] = []
         self._policy = Policy(self)
@@ -193,8 +192,7 @@ class Agent(Displayed, ABC):
         checked, values = self.problem.domain.observations(actions, rewards, None, 1)
         found = matched(self.pending, checked, rounds)
         each, _, points, times = zip(*(self.pending[i] for i in found), strict=True)
-        when = np.array(each, dtype=np.float64), np.array(times)
-        new = "late", checked, np.array(points), values, *when
+        new = "late", checked, np.array(points), values, np.array(each, float), np.array(times)
         self._process(Observed(*new, None, self.round, self.clock))
         self.pending = [p for i, p in enumerate(self.pending) if i not in found]
 
