@@ -3,7 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -258,8 +258,7 @@ class Agent(Displayed, ABC):
         if rounds is None:
             of, times = np.full(len(values), self.round + 0.5), np.full(len(values), self.clock)
         else:
-            of = finite_array(rounds, "rounds")
-            times = of - 1.0
+            times = (of := finite_array(rounds, "rounds")) - 1.0
             if of.shape != values.shape:
                 raise InvalidInput(f"rounds must have shape {values.shape}, got {of.shape}")
             if of.max() > self.round:
@@ -341,6 +340,13 @@ class Agent(Displayed, ABC):
         The agent first learns from the observation, and then acts; see `Policy`.
         """
         return self._policy(observation, episode_start), None
+
+    def instances(self, count: int) -> list[Self]:
+        """The agents by which `predict` acts in the first instances of a vector environment.
+
+        This agent is the first. Each has the data of its instance, for example for `belief`.
+        """
+        return self._policy.agents(count)
 
     def snapshot(self) -> State:
         """The state of the agent and of its generator, as a copy in plain data that can be pickled.

@@ -216,6 +216,30 @@ def test_if_one_agent_cannot_be_shown_none_is_attached():
     assert [viewer.agent for viewer in env._viewers] == [None, None]
 
 
+def test_an_agent_that_predicts_in_many_instances_is_shown_in_each():
+    settings = {"grid": 9, "render_mode": "rgb_array", "max_episode_steps": 4}
+    envs = gym.make_vec("gpbandits/StaticGP-v0", 3, **settings)
+    for early in (True, False):
+        agent, twin = (agents.make("ts", envs, seed=0) for _ in range(2))
+        observations, _ = envs.reset(seed=0)
+        if early:
+            envs.attach(agent)
+        for _ in range(2):
+            actions, _ = agent.predict(observations)
+            np.testing.assert_array_equal(actions, twin.predict(observations)[0])
+            observations, *_ = envs.step(actions)
+        envs.attach(agent)
+        agent.predict(observations)
+        shown = [viewer.agent for viewer in envs._viewers]
+        assert shown == agent.instances(3)
+        assert shown[0] is agent
+        assert [each.posterior.size for each in shown] == [2, 2, 2]
+        before, each = envs.render(), agent.instances(3)[2]
+        each.tell([4], [3.0])
+        same = [np.array_equal(*pair) for pair in zip(before, envs.render(), strict=True)]
+        assert same == [True, True, False]
+
+
 def test_readings_of_functions_long_gone_are_not_shown():
     for name, kept in (("MarkovGP", RECENT), ("StaticGP", RECENT + 5)):
         env = gym.make(f"gpbandits/{name}-v0", grid=9, render_mode="ansi").unwrapped
