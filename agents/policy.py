@@ -53,7 +53,7 @@ class Policy:
 
     def agents(self, count: int) -> list[Any]:
         """The agents of the first instances; those that are missing are made."""
-        while len(self._agents) < count:
+        for _ in range(len(self._agents), whole(count, "the number of instances")):
             self._agents.append(self._another())
         return self._agents[:count]
 

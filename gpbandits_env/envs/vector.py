@@ -224,8 +224,8 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
             InvalidInput: there is not one agent per instance, one has no ``belief``, or the
                 environment has no render mode; no agent is attached then.
         """
-        if self._viewers and callable(each := getattr(agents, "instances", None)):
-            agents = each(self.num_envs)
+        if self._viewers and not isinstance(agents, type) and hasattr(agents, "instances"):
+            agents = agents.instances(self.num_envs)
         if not self._viewers or not isinstance(agents, Sequence) or len(agents) != self.num_envs:
             raise InvalidInput(
                 f"attach() needs one agent per instance ({self.num_envs}) or one of this library, "

@@ -201,6 +201,15 @@ def test_only_what_can_be_shown_is_attached(env):
         plain.attach(Believer(4))
 
 
+@pytest.mark.parametrize("believer", [Believer(3), Believer(9)])
+def test_an_agent_of_other_arms_is_refused_when_it_is_drawn(believer):
+    env = gym.make("gpbandits/StaticGP-v0", grid=4, render_mode="rgb_array").unwrapped
+    env.reset(seed=0)
+    env.attach(believer)
+    with pytest.raises(InvalidInput, match=r"not \(4,\): attach an agent that is made for"):
+        env.render()
+
+
 @pytest.mark.parametrize("make", [gym.make, partial(gym.make_vec, num_envs=2)])
 def test_without_a_render_mode_there_is_a_warning_and_no_picture(make):
     env = make("gpbandits/StaticGP-v0", grid=4).unwrapped
