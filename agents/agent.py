@@ -3,7 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,8 +65,7 @@ class Agent(Displayed, ABC):
                 "agent with a Gaussian-process posterior, such as gp-ucb, ei or ts"
             )
         self.context: Points | None = None
-        self.problem, self.batch_size = problem, problem.batch_size
-        self.rng = rng
+        self.problem, self.batch_size, self.rng = problem, problem.batch_size, rng
         self.round, self.clock, self.pace = 0, 0.0, 1.0
         self.pending: list[Played] = []
         self._policy = Policy(self)
@@ -193,8 +192,7 @@ class Agent(Displayed, ABC):
         checked, values = self.problem.domain.observations(actions, rewards, None, 1)
         found = matched(self.pending, checked, rounds)
         each, _, points, times = zip(*(self.pending[i] for i in found), strict=True)
-        when = np.array(each, dtype=np.float64), np.array(times)
-        new = "late", checked, np.array(points), values, *when
+        new = "late", checked, np.array(points), values, np.array(each, float), np.array(times)
         self._process(Observed(*new, None, self.round, self.clock))
         self.pending = [p for i, p in enumerate(self.pending) if i not in found]
 
@@ -260,8 +258,7 @@ class Agent(Displayed, ABC):
         if rounds is None:
             of, times = np.full(len(values), self.round + 0.5), np.full(len(values), self.clock)
         else:
-            of = finite_array(rounds, "rounds")
-            times = of - 1.0
+            times = (of := finite_array(rounds, "rounds")) - 1.0
             if of.shape != values.shape:
                 raise InvalidInput(f"rounds must have shape {values.shape}, got {of.shape}")
             if of.max() > self.round:
@@ -343,6 +340,13 @@ class Agent(Displayed, ABC):
         The agent first learns from the observation, and then acts; see `Policy`.
         """
         return self._policy(observation, episode_start), None
+
+    def instances(self, count: int) -> list[Self]:
+        """The agents by which `predict` acts in the first instances of a vector environment.
+
+        This agent is the first. Each has the data of its instance, for example for `belief`.
+        """
+        return self._policy.agents(count)
 
     def snapshot(self) -> State:
         """The state of the agent and of its generator, as a copy in plain data that can be pickled.

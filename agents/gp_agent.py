@@ -107,9 +107,8 @@ class GPAgent(Agent):
         self._reach(1, self.clock)
 
     def _facts(self) -> Plain:
-        facts = {**super()._facts(), "n_observations": self.posterior.size}
-        model = self.conditioned.model
-        return facts | {"kernel": model.kernel, "noise_var": model.noise_var}
+        facts, model, n = super()._facts(), self.conditioned.model, self.posterior.size
+        return facts | {"n_observations": n, "kernel": model.kernel, "noise_var": model.noise_var}
 
     @property
     def forgets(self) -> bool:

@@ -308,7 +308,7 @@ def same(one: Any, other: Any) -> bool:
         )
     if isinstance(one, (list, tuple)):
         return len(one) == len(other) and all(map(same, one, other))
-    return bool(np.array_equal(one, other, equal_nan=isinstance(one, float)))
+    return bool(np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f"))
 
 
 def _believed(agent: Agent) -> object:

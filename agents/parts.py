@@ -13,7 +13,7 @@ from gpbandits_env.agents.batch.rule import BatchRule
 from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_of
 from gpbandits_env.agents.embeddings.action_map import ActionMap, action_map_for, box_of
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
-from gpbandits_env.arrays import Plain, Settings, share
+from gpbandits_env.arrays import Plain, Settings, is_number, share
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.gp.learning import Learning, learning_for
 from gpbandits_env.gp.model import Model
@@ -171,6 +171,8 @@ class Parts:
                     f"keep must make a Keep, got {shown(self.keep)}: give a class derived from it, "
                     "or window or reset_every"
                 )
+            if not is_number(first := made.first(1)):
+                raise InvalidInput(f"{type(made).__name__}.first must return a number, got {first}")
             taken = () if learns or not made.masks else AGEING
             if not set(named) <= set(taken):
                 refused = [name for name in FORGETTING if name not in taken]

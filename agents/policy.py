@@ -44,14 +44,18 @@ class Policy:
                 "wrappers that alter it, such as ScaledRound, or pass the observation to observe"
             )
         # All copies are made first, so that no instance's stream depends on another's draws.
-        while len(self._agents) < len(observed):
-            self._agents.append(self._another())
-        agents = self._agents[: len(observed)]
+        agents = self.agents(len(observed))
         chosen = [self._act(*each) for each in zip(agents, observed, strict=True)]
         if "observed" not in observation:
             return chosen[0] if single else np.stack(chosen)
         wanted = [agent.informative(a) for agent, a in zip(agents, chosen, strict=True)]
         return (chosen[0], wanted[0]) if single else (np.stack(chosen), np.stack(wanted))
+
+    def agents(self, count: int) -> list[Any]:
+        """The agents of the first instances; those that are missing are made."""
+        for _ in range(len(self._agents), whole(count, "the number of instances")):
+            self._agents.append(self._another())
+        return self._agents[:count]
 
     def read(
         self, observation: Mapping[str, ArrayLike], episode_start: ArrayLike | None

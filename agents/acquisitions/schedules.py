@@ -398,12 +398,13 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
         spec = Constant(positive(spec, "beta", zero=True))  # type: ignore[arg-type]
     schedule = spec if isinstance(spec, Schedule) else SCHEDULES.from_dict(spec)  # type: ignore[arg-type]
     schedule = schedule.filled(problem, arms)
-    schedule(1)
-    if not schedule.needs_gain and np.shape(found := schedule(np.arange(1, 3))) != (2,):
+    rounds: ArrayLike = 1 if schedule.needs_gain else np.arange(1, 3)
+    found = schedule(rounds)
+    if np.shape(found) != np.shape(rounds) or isinstance(found, (list, tuple)):
         raise InvalidInput(
-            f"the beta schedule {type(schedule).__name__} must return beta_t in the shape of t, "
-            f"(2,) for two rounds, got {shown(found)}: np.full(np.shape(t), beta) is the same in "
-            "every round"
+            f"the beta schedule {type(schedule).__name__} must return beta_t in the shape of t, an "
+            f"array (2,) for two rounds and a number for one, got {shown(found)} for "
+            f"t = {rounds!r}: np.full(np.shape(t), beta) is the same in every round"
         )
     return schedule
 

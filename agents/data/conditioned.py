@@ -97,7 +97,7 @@ class Conditioned:
         """
         data, keep, self._t = self.data, self._keep, t
         first = keep.first(t) if keep.forgets else keep.stage
-        stale = first > self.first_round or data.edits != self._edits or self._mapped.moves
+        stale = not first <= self.first_round or data.edits != self._edits or self._mapped.moves
         if self._refit is not None and self._refit.model is not self.model:
             self.reset()
             stale = True

@@ -61,7 +61,9 @@ class Keep(Part):
         The posterior learns new rows if those that it holds still count and no earlier one does;
         otherwise it is conditioned anew. Between two calls of `observe`, the rows depend only on t.
         """
-        return self.usable(data) & (data.rounds >= self.first(t))
+        if math.isnan(first := self.first(t)):
+            raise InvalidInput(f"{type(self).__name__}.first returned NaN for round {t}")
+        return self.usable(data) & (data.rounds >= first)
 
     def usable(self, data: Data) -> NDArray[np.bool_]:
         """Which rows a fit may use, (size,): those of the present stage."""

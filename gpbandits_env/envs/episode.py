@@ -4,6 +4,7 @@ Skipping an action saves an evaluation in practice. Here the regret still counts
 skipped action, so it is evaluated anyway, outside the measured time.
 """
 
+import math
 from time import perf_counter
 from typing import Any
 
@@ -15,7 +16,7 @@ from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.clock import Clock, Timing
 from gpbandits_env.envs.corruption import Corruption
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.rewards.functions import Function
+from gpbandits_env.rewards.functions import ArmFunction, Function
 from gpbandits_env.rewards.regret import instantaneous
 from gpbandits_env.seeding import child
 
@@ -178,13 +179,18 @@ def valued(function: Function, actions: Points) -> Array:
     """The noiseless values (m,) of checked actions; the function may be a user's.
 
     Raises:
-        InvalidInput: it did not return one value per action.
+        InvalidInput: it did not return one finite value per action.
     """
     values = np.asarray(function(actions), dtype=np.float64)
     if values.shape != (len(actions),):
         raise InvalidInput(
             f"the function {type(function).__name__} must return values of shape "
             f"({len(actions)},), one per action, but it returned {values.shape}"
+        )
+    if type(function) is not ArmFunction and not math.isfinite(np.add.reduce(values)):
+        raise InvalidInput(
+            f"the function {type(function).__name__} must return finite values, but it returned "
+            f"{shown(values)} for {shown(actions)}"
         )
     return values
 
@@ -201,7 +207,13 @@ def noisy_rewards(
     rewards = np.zeros(len(actions))
     for i, own in enumerate([child(rng) for _ in actions]):
         if observed is None or observed[i]:
-            rewards[i] = function.noisy(actions[i : i + 1], own)[0]
+            drawn = np.asarray(function.noisy(actions[i : i + 1], own))
+            if drawn.shape != (1,) or not np.isfinite(drawn[0]):
+                raise InvalidInput(
+                    f"noisy of the function {type(function).__name__} must return finite rewards, "
+                    f"one per action, but it returned {shown(drawn)} for {shown(actions[i])}"
+                )
+            rewards[i] = drawn[0]
     return rewards
 
 

@@ -82,6 +82,9 @@ class Scene:
 
         It is None without an agent, or if the agent has no belief there (with candidates, the
         belief in a box exists only at these).
+
+        Raises:
+            InvalidInput: it is that of another number of arms or points.
         """
         if self.agent is None:
             return None
@@ -89,7 +92,16 @@ class Scene:
             found = self.agent.belief() if points is None else self.agent.belief(points)
         except InvalidInput:
             return None
-        return None if found is None else (np.asarray(found[0]), np.asarray(found[1]))
+        if found is None:
+            return None
+        mean, sd = map(np.asarray, found)
+        n = len(self.bandit.problem.domain.span if points is None else points)
+        if not mean.shape == sd.shape == (n,):
+            raise InvalidInput(
+                f"the belief of the attached agent has the shapes {mean.shape} and {sd.shape}, not "
+                f"{(n,)}: attach an agent that is made for this environment"
+            )
+        return mean, sd
 
 
 def text(scene: Scene) -> str:

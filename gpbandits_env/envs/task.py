@@ -16,6 +16,7 @@ from gpbandits_env.gp.learning import OutputScaling
 from gpbandits_env.gp.samplers.sobol import sobol
 from gpbandits_env.rewards.functions import MOTIONS, AnalyticProcess, Motion, RewardProcess
 from gpbandits_env.rewards.tasks import Task, TaskProcess, make_task
+from gpbandits_env.rewards.tasks.task import values_of
 from gpbandits_env.seeding import stream
 
 # The default lengthscale of a task, as a share of each side of the box.
@@ -175,7 +176,7 @@ def scale_of(task: Task, scaled: bool) -> OutputScaling:
     box = axes.cube if scaled else axes.box
     points = box.low + (box.high - box.low) * sobol(box.dim, 2**POWER, rng)
     points = axes.rounded(axes.natural(points) if scaled else points)
-    values = [task.values(point[None], task.draw(rng)).item() for point in points]
+    values = [values_of(task, point[None], task.draw(rng)).item() for point in points]
     return OutputScaling.of(np.array(values))
 
 

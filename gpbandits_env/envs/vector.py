@@ -215,17 +215,21 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         self._over = truncated.copy()
         return observation, totals, ended, truncated, _of_some(info, stepped)
 
-    def attach(self, agents: Sequence[object]) -> None:
+    def attach(self, agents: Any) -> None:
         """Show each instance's agent in its pictures from now on (see `BanditEnv.attach`).
 
+        Args:
+            agents: one per instance; or an agent whose method `predict` acts in all of them.
         Raises:
             InvalidInput: there is not one agent per instance, one has no ``belief``, or the
                 environment has no render mode; no agent is attached then.
         """
+        if self._viewers and not isinstance(agents, type) and hasattr(agents, "instances"):
+            agents = agents.instances(self.num_envs)
         if not self._viewers or not isinstance(agents, Sequence) or len(agents) != self.num_envs:
             raise InvalidInput(
-                f"attach() needs one agent per instance ({self.num_envs}), got {shown(agents)}, "
-                "and an environment made with render_mode='rgb_array'"
+                f"attach() needs one agent per instance ({self.num_envs}) or one of this library, "
+                f"got {shown(agents)}, and an environment made with render_mode='rgb_array'"
             )
         for agent in agents:
             rendering.check_believes(agent)

@@ -6,6 +6,7 @@ import pytest
 from gpbandits_env.agents import Agent, GPAgent, check_agent
 from gpbandits_env.agents.acquisitions import UCB
 from gpbandits_env.agents.batch import BatchRule
+from gpbandits_env.agents.data.keep import Keep
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import frozen
 from gpbandits_env.domains import Arms
@@ -47,6 +48,23 @@ class Greedy(Agent):
 @pytest.mark.parametrize("agent", ["random", "rexp3", "sp", "bkb-ucb", Greedy])
 def test_agents_that_keep_the_laws(agent):
     check_agent(agent)
+
+
+class Watched(Keep):
+    """All data count; it remembers the last reward, NaN before any."""
+
+    REMEMBERS = (*Keep.REMEMBERS, "last")
+
+    def begin(self):
+        super().begin()
+        self.last = np.full(1, np.nan)
+
+    def observe(self, seen, before):
+        self.last = seen.rewards[-1:].copy() if len(seen.rewards) else self.last
+
+
+def test_a_memory_may_have_nan():
+    check_agent("gp-ucb", keep=Watched)
 
 
 def test_problems_and_settings_may_be_given():

@@ -182,6 +182,15 @@ def test_a_schedule_of_your_own_gives_a_beta_of_at_least_0_for_each_round():
 
     with pytest.raises(InvalidInput, match=r"Same must return beta_t in the shape of t.* got 2.0"):
         agents.make("gp-ucb", ARMS, seed=0, beta=Same())
+
+    class Listed(Schedule):
+        def __call__(self, t, gain=0.0):
+            return [2.0 for _ in np.ravel(t)]
+
+    for gains in (False, True):
+        Listed.needs_gain = gains
+        with pytest.raises(InvalidInput, match=r"Listed must return beta_t in the shape.* got \[2"):
+            agents.make("gp-ucb", ARMS, seed=0, beta=Listed())
     agent = agents.make("gp-ucb", ARMS, seed=0, beta=Falling())
     for _ in range(2):
         agent.tell([0], [1.0])

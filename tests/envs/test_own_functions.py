@@ -130,6 +130,39 @@ def test_a_function_returns_one_value_per_action(selective):
         env.step((actions, [0, 0, 1]) if selective else actions)
 
 
+@pytest.mark.parametrize("make", [BanditEnv, lambda bandit: BanditVectorEnv(bandit, 2)])
+def test_nan_of_a_function_is_an_error_that_names_it(make):
+    class Undefined(Slope):
+        def __call__(self, actions):
+            return np.where(actions[:, 0] > 0.7, np.nan, super().__call__(actions))
+
+    class Shaken(Slope):
+        def noisy(self, actions, rng):
+            return self(actions) + np.where(actions[:, 0] > 0.7, np.nan, 0.0)
+
+    class Scalar(Slope):
+        def noisy(self, actions, rng):
+            return 0.5
+
+    for kind, wrong in ((Undefined, 0.8), (Shaken, 0.8), (Scalar, 0.3)):
+
+        class Draws(Own):
+            def draw(self, rng, kind=kind):
+                return kind(1.0, BOX)
+
+        bandit = Bandit(Problem(BOX, SquaredExponential(0.5), 0.01, 3), Draws(kind, BOX), 0.01)
+        env = make(bandit)
+        env.reset(seed=0)
+        actions = np.full(env.action_space.shape, 0.5)
+        if kind is not Scalar:
+            env.step(actions)
+        actions[..., -1, 0] = wrong
+        with pytest.raises(InvalidInput, match=f"function {kind.__name__} must return finite"):
+            env.step(actions)
+    with pytest.raises(InvalidInput, match="on arms needs finite values"):
+        ArmFunction(np.array([0.0, np.nan, 1.0]))
+
+
 def test_the_problem_and_the_process_have_one_domain():
     with pytest.raises(InvalidInput, match=r"one domain, got Arms.* and Box"):
         Bandit(Problem(ARMS, SquaredExponential(0.5), 0.01), Own(Slope, BOX), 0.01)

@@ -201,6 +201,15 @@ def test_only_what_can_be_shown_is_attached(env):
         plain.attach(Believer(4))
 
 
+@pytest.mark.parametrize("believer", [Believer(3), Believer(9)])
+def test_an_agent_of_other_arms_is_refused_when_it_is_drawn(believer):
+    env = gym.make("gpbandits/StaticGP-v0", grid=4, render_mode="rgb_array").unwrapped
+    env.reset(seed=0)
+    env.attach(believer)
+    with pytest.raises(InvalidInput, match=r"not \(4,\): attach an agent that is made for"):
+        env.render()
+
+
 @pytest.mark.parametrize("make", [gym.make, partial(gym.make_vec, num_envs=2)])
 def test_without_a_render_mode_there_is_a_warning_and_no_picture(make):
     env = make("gpbandits/StaticGP-v0", grid=4).unwrapped
@@ -214,6 +223,30 @@ def test_if_one_agent_cannot_be_shown_none_is_attached():
     with pytest.raises(InvalidInput, match="belief"):
         env.attach([Believer(4), object()])
     assert [viewer.agent for viewer in env._viewers] == [None, None]
+
+
+def test_an_agent_that_predicts_in_many_instances_is_shown_in_each():
+    settings = {"grid": 9, "render_mode": "rgb_array", "max_episode_steps": 4}
+    envs = gym.make_vec("gpbandits/StaticGP-v0", 3, **settings)
+    for early in (True, False):
+        agent, twin = (agents.make("ts", envs, seed=0) for _ in range(2))
+        observations, _ = envs.reset(seed=0)
+        if early:
+            envs.attach(agent)
+        for _ in range(2):
+            actions, _ = agent.predict(observations)
+            np.testing.assert_array_equal(actions, twin.predict(observations)[0])
+            observations, *_ = envs.step(actions)
+        envs.attach(agent)
+        agent.predict(observations)
+        shown = [viewer.agent for viewer in envs._viewers]
+        assert shown == agent.instances(3)
+        assert shown[0] is agent
+        assert [each.posterior.size for each in shown] == [2, 2, 2]
+        before, each = envs.render(), agent.instances(3)[2]
+        each.tell([4], [3.0])
+        same = [np.array_equal(*pair) for pair in zip(before, envs.render(), strict=True)]
+        assert same == [True, True, False]
 
 
 def test_readings_of_functions_long_gone_are_not_shown():

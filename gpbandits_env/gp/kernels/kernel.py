@@ -203,6 +203,40 @@ class Kernel(Parametric):
 KERNELS: Family[Kernel] = Family("kernel", Kernel)
 
 
+def check_on(kernel: Kernel, points: Array) -> None:
+    """Check a kernel, which may be the user's own, on points (n, d), at the cost of one row.
+
+    Raises:
+        InvalidInput: the kernel is for other points; or the diagonal or the covariances with the
+            first point have another shape than they should, or are not finite.
+    """
+    kernel.check_points(points)
+    found, n = (kernel.diagonal(points), kernel(points[:1], points)), len(points)
+    shapes = tuple(map(np.shape, found))
+    if shapes != ((n,), (1, n)):
+        raise InvalidInput(
+            f"the kernel {kernel.type_name!r} gives diagonal(x) and k(x[:1], x) with the shapes "
+            f"{shapes[0]} and {shapes[1]}, not {(n,)} and {(1, n)}: check_kernel tests a kernel"
+        )
+    if not all(np.isfinite(values).all() for values in found):
+        raise undefined(kernel)
+
+
+def covariance(kernel: Kernel, x: Array, z: Array | None = None) -> Array:
+    """The matrix k(x, z) of a kernel that may be the user's own; an error if it is not finite."""
+    found = kernel(x, z)
+    if not np.isfinite(found).all():
+        raise undefined(kernel)
+    return found
+
+
+def undefined(kernel: Kernel) -> InvalidInput:
+    """The error of a kernel with values that are not finite."""
+    return InvalidInput(
+        f"the kernel {kernel.type_name!r} gives NaN or infinity: check_kernel tests a kernel"
+    )
+
+
 def kernel_from_dict(spec: Settings | Kernel) -> Kernel:
     """The kernel of a dict {"type": name, field: value, ...}; a kernel is returned unchanged.
 

@@ -27,8 +27,8 @@ def check_kernel(
     """Check that a kernel satisfies all laws; methods that raise `InvalidInput` are skipped.
 
     The laws cover values, gradients in the points and hyper-parameters (against differences),
-    claimed properties (stationary, a product over axes), the spectral sampler (by Monte Carlo),
-    dicts, JSON, pickles, equality and hashes. The check takes about 50 ms.
+    claimed properties (stationary, a product over axes, features), the spectral sampler (by Monte
+    Carlo), dicts, JSON, pickles, equality and hashes. The check takes about 50 ms.
 
     Args:
         kernel: an instance with typical hyper-parameters.
@@ -162,6 +162,13 @@ def axes(kernel: Kernel, x: Array, z: Array) -> None:
         agree("the product of axis_kernels", np.prod(parts, axis=0), kernel(x, z), 1e-11)
 
 
+def products_of_features(kernel: Kernel, x: Array, z: Array) -> None:
+    """The products of `features`, where there are any, are the kernel."""
+    if (phi := kernel.features(np.concatenate([x, z]))) is not None:
+        products = phi[: len(x)] @ phi[len(x) :].T
+        agree("the products of features", products, kernel(x, z), 1e-9)
+
+
 def spectrum(kernel: Kernel, x: Array, z: Array) -> None:
     """k(x, z) = k(0) E cos(w . (x - z)) over `frequencies` w, within Monte Carlo error."""
     try:
@@ -197,5 +204,6 @@ def dicts_pickles_and_hashes(kernel: Kernel, x: Array, z: Array) -> None:
 
 LAWS: tuple[Callable[[Kernel, Array, Array], None], ...] = (
     *(symmetric_values, positive_semidefinite_values, fresh_values, gradients_in_the_points),
-    *(hyper_parameters, factors, stationarity, axes, spectrum, dicts_pickles_and_hashes),
+    *(hyper_parameters, factors, stationarity, axes, products_of_features, spectrum),
+    dicts_pickles_and_hashes,
 )

@@ -9,6 +9,7 @@ from gpbandits_env.arrays import Array, IntArray, finite_array, frozen
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.kernels.kernel import check_on, undefined
 from gpbandits_env.gp.threads import OneThread
 
 MATRIX_BYTES = 64 * 2**20
@@ -21,11 +22,11 @@ def check_prior(arms: Arms, kernel: Kernel) -> None:
     """Check that the kernel defines a Gaussian process on the arms.
 
     Raises:
-        InvalidInput: an argument is not arms or not a kernel, or the kernel is for other points.
+        InvalidInput: an argument is not arms or not a kernel, or as for `check_on`.
     """
     if not isinstance(arms, Arms) or not isinstance(kernel, Kernel):
         raise InvalidInput(f"expected Arms and a kernel, got {shown(arms)} and {shown(kernel)}")
-    kernel.check_points(arms.coordinates)
+    check_on(kernel, arms.coordinates)
 
 
 class PriorCovariance:
@@ -76,8 +77,12 @@ class PriorCovariance:
         return prior_covariance, (self.arms, self.kernel)
 
     def _computed(self, start: int, end: int) -> Array:
+        points = self.arms.coordinates
         with OneThread():
-            return self.kernel(self.arms.coordinates[start:end], self.arms.coordinates)
+            found = self.kernel(points[start:end], points)
+        if not np.isfinite(found).all():
+            raise undefined(self.kernel)
+        return found
 
 
 @lru_cache(maxsize=2)

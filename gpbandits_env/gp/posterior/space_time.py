@@ -14,6 +14,7 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Box
 from gpbandits_env.gp.kernels import Kernel, Sum
 from gpbandits_env.gp.kernels.columns import Columns, ScaledColumns, SumColumns
+from gpbandits_env.gp.kernels.kernel import check_on
 from gpbandits_env.gp.linalg import root
 from gpbandits_env.gp.model import terms
 from gpbandits_env.gp.posterior.whitening import BoxData
@@ -44,7 +45,7 @@ class SpaceTime:
         # A convex prior variance, such as that of the linear kernel, is largest at a corner.
         farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
         self._corners = np.stack([box.low, box.high, farthest])
-        kernel.check_points(self._corners)
+        check_on(kernel, self._corners)
         if not self.stationary:
             kernel.scaled(1.0)  # an error that a later time would raise
 

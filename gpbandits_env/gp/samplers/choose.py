@@ -9,6 +9,7 @@ from gpbandits_env.arrays import positive, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.kernels.kernel import check_on
 from gpbandits_env.gp.samplers.box import ProductFeatures
 from gpbandits_env.gp.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
 from gpbandits_env.gp.samplers.factors import dense_factor, kronecker_factor, low_rank_factor
@@ -82,7 +83,7 @@ def sampler_for(arms: Arms, kernel: Kernel) -> Sampler:
     Raises:
         InvalidInput: the kernel does not accept the arms, or there are too many for a full factor.
     """
-    kernel.check_points(arms.coordinates)
+    check_on(kernel, arms.coordinates)
     return _CACHE.get((arms, kernel), lambda: _cheapest(arms, kernel))
 
 
@@ -93,7 +94,7 @@ def factor_for(
 
     The tolerance is the variance that the factor may miss, relative to the largest variance.
     """
-    kernel.check_points(arms.coordinates)
+    check_on(kernel, arms.coordinates)
     tolerance = positive(tolerance, "tolerance", zero=True)
     key = ("factor", arms, kernel, whole(max_rank, "max_rank"), tolerance)
     return _CACHE.get(key, lambda: _factor(arms, kernel, max_rank, tolerance))

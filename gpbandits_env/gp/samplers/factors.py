@@ -10,6 +10,7 @@ from gpbandits_env.arrays import SMALLEST, Array, IntArray, descending
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.kernels.kernel import covariance
 from gpbandits_env.gp.linalg import EPS, cholesky, least_missing, pivoted_cholesky
 from gpbandits_env.gp.samplers.sampler import Factor, MatrixFactor, held, row_products
 
@@ -58,7 +59,7 @@ def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
     Raises:
         NotPositiveDefinite: the kernel is no covariance function.
     """
-    gram = kernel(arms.coordinates)
+    gram = covariance(kernel, arms.coordinates)
     top = float(gram.diagonal().max())
     lower, jitter = cholesky(gram, f"the kernel {kernel.type_name!r} on these arms")
     smallest, _ = dpocon(lower.T, 1.0)  # the smallest eigenvalue or less
@@ -86,11 +87,13 @@ def low_rank_factor(
     if len(points) >= MANY_TIMES * few:
         some = points[np.arange(few) * len(points) // few]
         enough = max(tolerance, 4.0 * EPS) * float(kernel.diagonal(points).max())
-        if least_missing(kernel(some), max_rank) > enough:
+        if least_missing(covariance(kernel, some), max_rank) > enough:
             return None
-    found = pivoted_cholesky(
-        lambda i: kernel(points[i : i + 1], points)[0], kernel.diagonal(points), tolerance, max_rank
-    )
+
+    def row(i: int) -> Array:
+        return covariance(kernel, points[i : i + 1], points)[0]
+
+    found = pivoted_cholesky(row, kernel.diagonal(points), tolerance, max_rank)
     if found is None:
         return None
     factor, _, error = found

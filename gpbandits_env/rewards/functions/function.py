@@ -1,5 +1,6 @@
 """The interface of a reward function, functions as tables on arms, and batches of functions."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
@@ -8,6 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, Points, frozen
 from gpbandits_env.domains import Domain
+from gpbandits_env.errors import InvalidInput, shown
 
 
 class Function(ABC):
@@ -40,6 +42,8 @@ class ArmFunction(Function):
         self.best_action = best
         self.optimum = float(values[best])
         self.accuracy = 0.0
+        if not math.isfinite(self.optimum):  # a NaN anywhere is the largest value
+            raise InvalidInput(f"a function on arms needs finite values, got {shown(values)}")
 
     def __call__(self, actions: Points) -> Array:
         return self.values[actions]

@@ -9,6 +9,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, Points, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.gp.kernels import Kernel
+from gpbandits_env.gp.kernels.kernel import check_on
 from gpbandits_env.gp.model import terms
 from gpbandits_env.gp.samplers import (
     BoxSampler,
@@ -109,7 +110,7 @@ class GPOnBox(_GPDraws):
         self.domain: Box = box
         self.kernel = kernel
         if sampler is None:
-            kernel.check_points(box.span)
+            check_on(kernel, box.span)
             rng = stream("gpbandits_env", "features of a box")
             exact = exact_features(box, kernel)
             sampler = exact or FourierFeatures(kernel, box.dim, FEATURES, rng)

@@ -1,5 +1,6 @@
 """Tasks: a box of settings, the value of each setting, and both as functions of an environment."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, IntArray, Points, Scalar, frozen
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.rewards.functions import ArmFunction, Function, StaticProcess
 
 SCALES = ("linear", "log", "integer")
@@ -168,7 +169,7 @@ class TaskFunction(Function):
         self.optimum, self.accuracy = best.optimum, best.accuracy
 
     def __call__(self, actions: Points) -> Array:
-        return self.task.values(self.natural(actions), self.latent)
+        return values_of(self.task, self.natural(actions), self.latent)
 
     def natural(self, actions: Points) -> Array:
         """Checked actions (m, d) in natural units, with integer coordinates rounded."""
@@ -177,6 +178,21 @@ class TaskFunction(Function):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.task, self.latent, self.scaled)
+
+
+def values_of(task: Task, points: Array, latent: Array) -> Array:
+    """The values (n,) of a task, which may be the user's own, at points (n, d).
+
+    Raises:
+        InvalidInput: they have another shape, or are not finite.
+    """
+    values = np.asarray(task.values(points, latent), dtype=np.float64)
+    if values.shape != (len(points),) or not math.isfinite(np.add.reduce(values)):
+        raise InvalidInput(
+            f"values of the task {type(task).__name__} must return finite numbers of shape "
+            f"({len(points)},), one per point, but it returned {shown(values)} for {shown(points)}"
+        )
+    return values
 
 
 class NoisyTaskFunction(TaskFunction):

@@ -69,3 +69,21 @@ def test_a_keep_that_needs_arguments_is_refused():
     problem = Problem(Arms.grid(5), Matern52(0.2), 0.1)
     with pytest.raises(InvalidInput, match="called without arguments"):
         agents.make("gp-ucb", problem, keep=Window)
+
+
+def test_a_first_round_of_one_s_own_is_a_number():
+    problem = Problem(Arms.grid(5), Matern52(0.2), 0.1)
+    for given, refused in (
+        (lambda t: math.nan, "Own.first returned NaN for round 1"),
+        (lambda t: math.nan if t > 2 else -math.inf, "Own.first returned NaN for round 3"),
+        (lambda t: None, "Own.first must return a number, got None"),
+    ):
+        Own = type("Own", (Keep,), {"first": lambda self, t, given=given: given(t)})
+
+        def play(keep=Own):
+            agent = agents.make("gp-ucb", problem, seed=0, keep=keep)
+            for _ in range(3):
+                agent.tell(agent.ask(), [0.5])
+
+        with pytest.raises(InvalidInput, match=refused):
+            play()

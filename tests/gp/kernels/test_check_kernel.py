@@ -118,6 +118,12 @@ class NotStationary(Linear):
 
 
 @dataclass(frozen=True)
+class HalfOfTheFeatures(Linear):
+    def features(self, x):
+        return 0.5 * x
+
+
+@dataclass(frozen=True)
 class NoProduct(Matern52):
     def axis_kernels(self, dim):
         return (self,) * dim
@@ -160,6 +166,7 @@ BROKEN = [
     (WrongFactor(0.5), "factors", "scaled"),
     (NotStationary(0.5), "stationarity", "x . c"),
     (NoProduct(0.5), "axes in 2", "axis_kernels"),
+    (HalfOfTheFeatures(), "products_of_features", "features"),
     (WrongSpectrum(0.5), "spectrum", "standard errors"),
     (ShortSpectrum(0.5), "spectrum", "shape"),
     (Forgetful(0.5), "dicts_pickles_and_hashes", "read back from its dict differs"),

@@ -1,11 +1,16 @@
 """Which representation is taken, and what is refused."""
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 import numpy as np
 import pytest
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
-from gpbandits_env.gp.kernels import Empirical, Linear, Matern32, SquaredExponential
+from gpbandits_env.gp.kernels import Empirical, Kernel, Linear, Matern32, SquaredExponential
 from gpbandits_env.gp.posterior import (
     ArmPosterior,
     BoxPosterior,
@@ -13,6 +18,7 @@ from gpbandits_env.gp.posterior import (
     choose,
     posterior_for,
 )
+from gpbandits_env.gp.samplers import sampler_for
 
 SE = SquaredExponential(lengthscale=0.2)
 THOUSAND = Arms.grid(1000)
@@ -140,3 +146,63 @@ def test_one_interface_for_every_kind(domain, given, made):
 def test_kinds_without_a_meaning_are_refused(domain, given, why):
     with pytest.raises(GPBanditsError, match=why):
         posterior_for(domain, SE, 0.1, **given)
+
+
+@dataclass(frozen=True)
+class Gap(Kernel):
+    """Squared exponential, but NaN where `gap` of both points is true."""
+
+    gap: ClassVar[Callable[..., Any]]
+
+    def __call__(self, x, z=None):
+        z = x if z is None else z
+        return np.where(self.gap(x[:, None, 0], z[None, :, 0]), np.nan, SE(x, z))
+
+    def diagonal(self, x):
+        return np.ones(len(x))
+
+
+class Everywhere(Gap):
+    gap = staticmethod(lambda x, z: x == x)
+
+
+class FarApart(Gap):
+    gap = staticmethod(lambda x, z: abs(x - z) > 0.9)
+
+
+class InTheMiddle(Gap):
+    gap = staticmethod(lambda x, z: (abs(x - 0.5) < 0.1) & (abs(z - 0.5) < 0.1))
+
+
+@pytest.mark.parametrize("kernel", [Everywhere(), FarApart(), InTheMiddle()], ids=repr)
+@pytest.mark.parametrize("arms", [Arms.grid(30), Arms.grid((12, 5))], ids=["line", "grid"])
+def test_a_kernel_of_one_s_own_that_gives_nan_is_named(kernel, arms):
+    def learn(kind):
+        posterior = posterior_for(arms, kernel, 0.1, kind=kind, rng=np.random.default_rng(0))
+        posterior.condition(np.array([arms.size // 2]), np.ones(1))
+        return posterior.mean
+
+    named = f"the kernel '.*{type(kernel).__name__}' gives NaN or infinity"
+    for kind in ("auto", "rows", "coefficients", "nystrom"):
+        with pytest.raises(InvalidInput, match=named):
+            learn(kind)
+    with pytest.raises(InvalidInput, match=named):
+        sampler_for(arms, kernel)  # of an environment, and of posterior samples
+    if not isinstance(kernel, InTheMiddle):
+        with pytest.raises(InvalidInput, match=named):
+            posterior_for(Box([0.0], [1.0]), kernel, 0.1)
+
+
+def test_a_kernel_of_one_s_own_with_another_shape_or_infinity_is_named():
+    class Flat(Gap):
+        def __call__(self, x, z=None):
+            return np.ones(len(x))
+
+    class Infinite(FarApart):
+        def diagonal(self, x):
+            return np.full(len(x), np.inf)
+
+    for kernel, wrong in ((Flat(), "the shapes (1000,) and (1,)"), (Infinite(), "NaN or infinity")):
+        for make in (lambda k: posterior_for(THOUSAND, k, 0.1), lambda k: sampler_for(THOUSAND, k)):
+            with pytest.raises(InvalidInput, match=f"{type(kernel).__name__}.* {re.escape(wrong)}"):
+                make(kernel)

@@ -7,6 +7,7 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.domains import Arms
+from gpbandits_env.envs.task import scale_of
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.rewards.functions import TEST_FUNCTIONS, ArmFunction
 from gpbandits_env.rewards.tasks import (
@@ -213,3 +214,20 @@ def test_a_best_action_outside_of_the_axes_is_refused(options):
             env.reset(seed=0)
     env = gym.make("gpbandits/Task-v0", task=name, task_options={"at": (2.0,)}, **options)
     env.reset(seed=0)
+
+
+def test_values_of_a_task_of_one_s_own_that_are_no_numbers_are_named():
+    class Broken(Bowl):
+        def values(self, points, latent):
+            return np.full(len(points), np.nan)
+
+    class Flat(Bowl):
+        def values(self, points, latent):
+            return 0.0
+
+    for task in (Broken(), Flat()):
+        function = TaskProcess(task).draw(np.random.default_rng(0))
+        with pytest.raises(InvalidInput, match=f"task {type(task).__name__} must return finite"):
+            function(function.best_action[None])
+        with pytest.raises(InvalidInput, match=f"task {type(task).__name__} must return finite"):
+            scale_of(task, False)
