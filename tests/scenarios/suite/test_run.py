@@ -287,6 +287,8 @@ def test_mistakes_are_named_before_anything_runs(module, tmp_path):
         played("Mine", tmp_path)
     with pytest.raises(InvalidInput, match=r"^agent 'gone.py:Mine'.*'mine' is the file mine.py"):
         played("gone.py:Mine", tmp_path)
+    with pytest.raises(InvalidInput, match=r"^agent './gone.py:Mine'.*'mine' is the file mine.py"):
+        played("./gone.py:Mine", tmp_path)
     for agent in ("gp-ucb", "suite_agents:Mine"):
         with pytest.raises(InvalidInput, match=r"beta must be .* at least 0 .*, got -2"):
             played(agent, tmp_path, settings={"beta": -2})
