@@ -120,7 +120,8 @@ def user_module(module: str, where: str) -> ModuleType:
         return import_module(module)
     except (Exception, SystemExit) as error:  # the module may raise anything
         cure = ""
-        if isinstance(error, ModuleNotFoundError) and module.startswith(error.name or "."):
+        absent = isinstance(error, ModuleNotFoundError) and module.startswith(error.name or ".")
+        if absent or module.startswith("."):  # such as the path of a file
             cure = (
                 "; it must be installed or in the current folder, where 'mine' is the file mine.py"
             )

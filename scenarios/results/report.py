@@ -84,7 +84,7 @@ class CellReport:
             columns["trials"] = [str(a.trials) for a in agents]
         columns |= {KNOWN[n].title: [a.words(n) for a in agents] for n in metrics}
         if len(agents) > 1:
-            columns["mean rank"] = [f"{a.rank:.2f}" for a in agents]
+            columns["mean rank"] = [f"{a.rank:.2f}".replace("nan", "-") for a in agents]
         if not all(a.model_order in (0.0, a.evaluations) for a in agents):
             columns["model order"] = [f"{a.model_order:.4g}" for a in agents]
         if len({a.evaluations for a in agents}) > 1:

@@ -249,7 +249,8 @@ def card(
         UnknownName: the field has no row of the newcomer.
         InvalidInput: rows of one problem are of different problems or horizons.
     """
-    by, all_shown, rng = scores.by_agent(field), scales is not None, np.random.default_rng(seed)
+    by, rng = scores.by_agent(field), np.random.default_rng(seed)
+    all_shown = not newcomer or scales is not None
     if newcomer or not by:
         one_of(newcomer, by, "agent with rows")
     own = by[newcomer] if newcomer else {id: row for (_, id), row in field.items()}
@@ -258,7 +259,8 @@ def card(
     scales = scores.scales_of(shared, newcomer) if scales is None else scales
     agents = scores.standings(shared, tags, scales=scales, resamples=resamples, seed=seed)
     rivals = [a.label for a in agents if a.label not in (newcomer, ORACLE)]
-    pairs = [(newcomer, rival) for rival in rivals] if newcomer else combinations(rivals, 2)
+    every = [(newcomer, rival) for rival in rivals] if newcomer else combinations(rivals, 2)
+    pairs = [(a, b) for a, b in every if by[a].keys() & by[b].keys()]
     scored = {k: of for k, rows in by.items() if (of := scores.scores_of(rows, scales))}
     shown = list(scored) if all_shown else _shown(agents, newcomer) if scales else []
     rounds = np.unique(np.geomspace(1, max(row.rounds[-1] for row in own.values()), 120).round())

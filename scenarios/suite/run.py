@@ -78,7 +78,11 @@ class SuiteOutcome(Displayed):
         return kept | dict(self.rows)
 
     def card(self, *notes: str) -> Card:
-        """How the newcomer compares with every agent of `field`, with notes of one's own."""
+        """How the newcomer compares with every agent of `field`, with notes of one's own.
+
+        Raises:
+            InvalidInput: it has finished no trial.
+        """
         asked = {id: problem.tags for id, problem in suites.problems(self.suite).items()}
         left = [f"left out {id}: {why}" for id, why in self.refused.items()]
         own = {id for agent, id in self.rows if agent == self.label}
@@ -87,6 +91,8 @@ class SuiteOutcome(Displayed):
         failed = [f"{counted(len(f), 'trial')} of {id}" for id, f in self.failures.items()]
         before = "only the trials before the first failure of a problem count"
         said = f"{', '.join(failed)} failed: {before}" if failed else ""
+        if not own:
+            raise InvalidInput(f"no card of {self.label}: {said or 'no trial is finished'}")
         found = card(self.field, self.label, asked, notes=left, failed=said)
         return replace(found, notes=(*notes, *found.notes))
 

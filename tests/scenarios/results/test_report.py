@@ -81,6 +81,13 @@ def test_the_table_shows_every_agent_and_cell(store):
         assert word in lines
 
 
+def test_without_a_trial_that_all_agents_have_there_are_no_ranks(store):
+    cell = report(store).cells[0]
+    apart = replace(cell, agents=tuple(replace(a, rank=np.nan) for a in cell.agents))
+    head, rows = apart.table(["average_regret"])
+    assert {row[head.index("mean rank")] for row in rows} == {"-"}
+
+
 def test_plots_are_pictures_and_the_same_each_time(run, tiny, tmp_path):
     with Store.open(run(scenario=replace(tiny, grid=(), trials=2)).path) as store:
         files, again = plot(store), plot(store, tmp_path / "again")

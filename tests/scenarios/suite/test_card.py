@@ -152,6 +152,18 @@ def test_a_field_of_one_agent_or_one_problem():
         card({}, "mine")
 
 
+def test_without_a_newcomer_every_pair_with_a_problem_in_common_is_tested(tmp_path):
+    apart = {("good", "made/box"), ("twin", "made/flat"), ("twin", "made/hard")}
+    field = {k: v for k, v in made(LEVELS).items() if k not in apart}
+    found = card(field, "", TAGS, resamples=20)
+    labels = ("random", "good", "mine", "twin", "poor")
+    pairs = {frozenset(pair) for pair in combinations(labels, 2)} - {frozenset(("good", "twin"))}
+    assert {frozenset((t.a, t.b)) for t in found.tests} == pairs
+    assert found.profiles.keys() == LEVELS.keys()
+    assert "lower regret by paired trials" in str(found)
+    assert len(save_card(found, tmp_path / "all")) == 5
+
+
 def test_absent_rows_are_stated():
     gone = {("poor", "made/hard"), ("mine", "made/flat"), ("genie", "made/box")}
     field = {k: row for k, row in made(LEVELS).items() if k not in gone}

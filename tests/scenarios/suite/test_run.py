@@ -254,6 +254,12 @@ def test_an_agent_is_mended_after_a_failure_and_keeps_its_other_trials(module, t
     )
 
 
+def test_a_card_without_a_finished_trial_says_that_all_failed(module, tmp_path):
+    outcome = played("suite_agents:Raises", tmp_path, problems=["batch-5"], trials=2)
+    with pytest.raises(InvalidInput, match=r"^no card of Raises: 2 trials of core-v1/batch-5 fail"):
+        outcome.card()
+
+
 def test_all_problems_share_the_processes(module, tmp_path, monkeypatch):
     from gpbandits_env.scenarios.study import engine_local
 
@@ -287,6 +293,8 @@ def test_mistakes_are_named_before_anything_runs(module, tmp_path):
         played("Mine", tmp_path)
     with pytest.raises(InvalidInput, match=r"^agent 'gone.py:Mine'.*'mine' is the file mine.py"):
         played("gone.py:Mine", tmp_path)
+    with pytest.raises(InvalidInput, match=r"^agent './gone.py:Mine'.*'mine' is the file mine.py"):
+        played("./gone.py:Mine", tmp_path)
     for agent in ("gp-ucb", "suite_agents:Mine"):
         with pytest.raises(InvalidInput, match=r"beta must be .* at least 0 .*, got -2"):
             played(agent, tmp_path, settings={"beta": -2})
