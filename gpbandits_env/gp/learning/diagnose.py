@@ -6,12 +6,13 @@ each row from the rows before it.
 """
 
 from dataclasses import asdict, dataclass, field
+from datetime import date
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from gpbandits_env.arrays import LARGEST, Array, IntArray, Plain, finite_array, numbers, positive
+from gpbandits_env.arrays import Array, IntArray, Plain, finite_array, numbers, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical
@@ -28,6 +29,8 @@ LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 # A shift of all arms is recommended unless another model predicts single readings, which a shift
 # hardly improves, better by this per reading.
 CLEAR = 0.05
+# Of readings beyond this size, or below its inverse, fourth powers leave the range of a float.
+MOST_SIZE = 1e35
 EQUALLY_COMPLEX = {"drifting", "smooth"}
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 
@@ -124,8 +127,8 @@ def diagnose(
             with epsilon by restricted likelihood (see `unknown_moments`): the sample covariance of
             a series that varies slowly is too small, and epsilon too large with it.
     Raises:
-        InvalidInput: there are too few rows, a column never varies, a reading is infinite, or the
-            times decrease or are all equal.
+        InvalidInput: there are too few rows, a column never varies, a reading is infinite, the
+            largest is above 1e35 or below 1e-35 in size, or the times decrease or are all equal.
     """
     table, stamps = _checked(values, times)
     # Epsilon is at most 0.999 in one unit of the scaled times.
@@ -349,8 +352,20 @@ def _checked(values: ArrayLike, times: ArrayLike | None) -> tuple[Array, Array]:
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or table.size == 0:
         raise InvalidInput(f"values must be a table (T, n), got shape {table.shape}")
-    if (np.abs(table) > LARGEST).any():
+    size = np.fmax.reduce(np.abs(table), axis=None, initial=0.0)
+    if np.isinf(size):
         raise InvalidInput("values must be numbers, or NaN where missing; got infinity")
+    if size and not 1.0 / MOST_SIZE <= size <= MOST_SIZE:
+        raise InvalidInput(
+            f"the largest of the values is {size:g} in size: give them in a unit in which it is "
+            f"from {1.0 / MOST_SIZE:g} to {MOST_SIZE:g}"
+        )
+    given = np.asarray(times)
+    if given.size and isinstance(given.flat[0], (date, np.datetime64)):
+        raise InvalidInput(
+            "times must be numbers, got dates: gpbandits_env.rewards.datasets.hours(times) makes "
+            "numbers of an array of them"
+        )
     stamps = np.arange(float(len(table))) if times is None else finite_array(times, "times", ndim=1)
     if len(stamps) != len(table) or (np.diff(stamps) < 0).any():
         raise InvalidInput(f"times must be {len(table)} increasing numbers, one per row")

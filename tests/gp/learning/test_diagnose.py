@@ -1,6 +1,7 @@
 """The diagnosis finds what the data were made of, and refuses what it cannot judge."""
 
 import json
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -353,6 +354,10 @@ def test_a_simpler_model_is_recommended_unless_it_predicts_worse_by_two_standard
         (np.zeros((8, 3)), None, "10 training rows"),
         (np.eye(50)[:, [2, 45]], None, r"column 1 \(counted from 0\) never varies"),
         (np.full((50, 2), np.inf), None, "infinity"),
+        (np.random.default_rng(0).normal(size=(50, 2)) * 1e140, None, "in a unit in which it is"),
+        (np.random.default_rng(0).normal(size=(50, 2)) * 1e-200, None, "in a unit in which it is"),
+        (np.ones((50, 2)), np.datetime64("2026-03-01") + np.arange(50), r"datasets.hours\(times\)"),
+        (np.ones((50, 2)), [datetime(2026, 3, 1)] * 50, r"datasets.hours\(times\)"),
         (np.zeros((0, 3)), None, "table"),
         (np.random.default_rng(0).normal(size=(50, 2)), np.arange(50.0)[::-1], "increasing"),
         (np.random.default_rng(0).normal(size=(50, 2)), np.arange(49.0), "increasing"),
