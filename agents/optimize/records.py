@@ -8,7 +8,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.inputs import constraints_by_name, measured, number, single
+from gpbandits_env.agents.optimize.inputs import (
+    constraints_by_name,
+    measured,
+    moment,
+    number,
+    single,
+)
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, Plain, State, positive, whole
 from gpbandits_env.errors import InvalidInput, shown
@@ -182,7 +188,7 @@ class CampaignLog:
 
     def checked_time(self, time: float) -> float:
         """A time that is not before the present; raises `InvalidInput` for others."""
-        when = number(time, "time")
+        when = moment(time, "time")
         if when < self.now:
             raise InvalidInput(
                 f"time must not be before the present time {self.now}, got {when}: report a late "
