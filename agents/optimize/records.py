@@ -101,7 +101,7 @@ class CampaignLog:
         self.space, self.bounds = space, dict(bounds)
         self.sign = 1.0 if maximize else -1.0
         self.records: list[Record] = []
-        self._at: dict[str, list[int]] = {}
+        self._at: dict[tuple[Any, ...], list[int]] = {}
         self.now = 0.0
         self.told: list[Told] = []
 
@@ -116,7 +116,7 @@ class CampaignLog:
     def put(self, record: Record) -> Record:
         """Add a record, or replace the one with its id."""
         if record.id == len(self.records):
-            self._at.setdefault(repr(record.params), []).append(record.id)
+            self._at.setdefault(self.space.key(record.params), []).append(record.id)
         self.records[record.id : record.id + 1] = [record]
         return record
 
@@ -211,7 +211,7 @@ class CampaignLog:
         """Drop the records and the time since a mark; earlier records must not have changed."""
         size, told, self.now = mark
         for record in self.records[size:]:
-            self._at[repr(record.params)].remove(record.id)
+            self._at[self.space.key(record.params)].remove(record.id)
         self._at = {params: ids for params, ids in self._at.items() if ids}
         del self.records[size:], self.told[told:]
 
@@ -243,11 +243,11 @@ class CampaignLog:
 
     def has(self, params: Params) -> bool:
         """Whether these parameters were suggested or observed."""
-        return repr(params) in self._at
+        return self.space.key(params) in self._at
 
     def earlier_values(self, record: Record) -> list[float | None]:
         """The values of evaluations of the same parameters that were told before."""
-        ids = self._at[repr(record.params)]
+        ids = self._at[self.space.key(record.params)]
         told = [one.id for one in self.told if one.id in ids]
         order = [*told, *(i for i in ids if i not in told)]  # those told at once, by their ids
         return [self.records[i].value for i in order[: order.index(record.id)]]

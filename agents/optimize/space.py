@@ -265,6 +265,10 @@ class Space(Displayed):
             raise InvalidInput("no combination in this context satisfies the linear constraints")
         return int(away.argmin())
 
+    def key(self, params: Params) -> tuple[Any, ...]:
+        """What checked values have in common with no other ones, and can be hashed."""
+        return tuple(dimension.key(params[name]) for name, dimension in self.dimensions.items())
+
     def params(self, action: int | Array) -> Plain:
         """The named values of an agent's action."""
         return self.decode(self.domain.points(np.array([action]))[0])

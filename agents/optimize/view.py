@@ -80,7 +80,9 @@ class CampaignView(Displayed):
 
     def _cover(self, records: Sequence[Record]) -> bool:
         """Whether records have all of finitely many points."""
-        return len({repr(record.params) for record in records}) >= len(self.space.domain.span)
+        return len({self.space.key(record.params) for record in records}) >= len(
+            self.space.domain.span
+        )
 
     def feasible(self, record: Record) -> bool:
         """Whether an evaluation has a value and its measured constraints hold."""
