@@ -6,7 +6,7 @@ each row from the rows before it.
 """
 
 from dataclasses import asdict, dataclass, field
-from datetime import date
+from datetime import date, timedelta
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per
 
+DATES = date, timedelta, np.datetime64, np.timedelta64
 BAND = 0.95
 LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 # A shift of all arms is recommended unless another model predicts single readings, which a shift
@@ -361,10 +362,9 @@ def _checked(values: ArrayLike, times: ArrayLike | None) -> tuple[Array, Array]:
             f"from {1.0 / MOST_SIZE:g} to {MOST_SIZE:g}"
         )
     given = np.asarray(times)
-    if given.size and isinstance(given.flat[0], (date, np.datetime64)):
+    if given.size and isinstance(given.flat[0], DATES):
         raise InvalidInput(
-            "times must be numbers, got dates: gpbandits_env.rewards.datasets.hours(times) makes "
-            "numbers of an array of them"
+            "times must be numbers: gpbandits_env.rewards.datasets.hours(times) makes them of dates"
         )
     stamps = np.arange(float(len(table))) if times is None else finite_array(times, "times", ndim=1)
     if len(stamps) != len(table) or (np.diff(stamps) < 0).any():

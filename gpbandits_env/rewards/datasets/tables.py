@@ -255,11 +255,15 @@ def is_file_name(text: str) -> bool:
     return "." in text or "/" in text
 
 
-def hours(times: Times) -> Array:
-    """Time stamps as numbers: dates in hours since the first one, numbers as they are."""
-    if times.dtype.kind != "M":
-        return np.asarray(times, np.float64)
-    return np.asarray((times - times[0]) / np.timedelta64(1, "h"), dtype=np.float64)
+def hours(times: ArrayLike) -> Array:
+    """Time stamps as numbers: dates in hours since the first one, numbers as they are.
+
+    Dates are an array of NumPy, a list, or an index or a column of a data frame.
+    """
+    given = np.asarray(times)
+    if given.dtype.kind not in "mMO":
+        return given.astype(np.float64, copy=False)
+    return np.asarray((given - given[:1]) / np.timedelta64(1, "h"), dtype=np.float64)
 
 
 def _array(file: Path, time_column: Columns | None, gaps: str) -> TableFile:

@@ -442,3 +442,14 @@ def test_thousands_and_decimals_have_different_marks(tmp_path):
     file.write_text("a,b\n1.5,2.5\n")
     with pytest.raises(InvalidInput, match="thousands and decimal"):
         read_table(file, thousands=".")
+
+
+def test_hours_of_any_sequence_of_dates():
+    pandas = pytest.importorskip("pandas")
+    index = pandas.date_range("2026-03-01", periods=4, freq="90min")
+    column = pandas.Series(index, index=[7, 0, 5, 2])
+    local = index.tz_localize("Europe/Berlin")
+    listed = index.to_pydatetime().tolist()
+    for dates in (index, local, column, pandas.Series(local)[1:], listed, index - index[0]):
+        assert hours(dates).tolist() == [0.0, 1.5, 3.0, 4.5][: len(dates)]
+    assert hours(index[:0].to_numpy()).shape == (0,)
