@@ -266,7 +266,8 @@ def _table(readings: ArrayLike | Path | Readings | None, options: Settings | Non
             try:
                 numbers(column, f"column {name!r} of readings")
             except InvalidInput as error:
-                raise InvalidInput(f"{error}; make it the index, or leave it out") from None
+                cure = "make it the index, leave it out, or convert it by astype(float)"
+                raise InvalidInput(f"{error}; {cure}") from None
         raise
     return Readings(values, names)
 

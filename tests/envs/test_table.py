@@ -132,6 +132,16 @@ def test_a_column_of_a_data_frame_without_numbers_is_named():
         assert env.unwrapped.problem.domain.size == 4
 
 
+def test_a_column_of_numbers_with_a_missing_value_is_named_with_the_cure():
+    pandas = pytest.importorskip("pandas")
+    column = pandas.array([1, None] * (len(ROWS) // 2), dtype="Int64")
+    frame = pandas.DataFrame(ROWS, columns=list("abcd")).assign(n=column)
+    with pytest.raises(InvalidInput, match=r"column 'n' of readings.* by astype\(float\)"):
+        Table(readings=frame)
+    with pytest.raises(InvalidInput, match=r"nan at row 1, column 4"):
+        Table(readings=frame.astype(float))
+
+
 def test_a_data_frame_is_converted_once(monkeypatch):
     pandas, count = pytest.importorskip("pandas"), []
     convert = pandas.DataFrame.__array__
