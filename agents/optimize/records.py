@@ -203,17 +203,16 @@ class CampaignLog:
         if id is not None:
             self.put(replace(self.records[id], time=self.now))
 
-    def mark(self) -> tuple[int, int, float]:
-        """The present length of the log and the time, for `return_to`."""
-        return len(self.records), len(self.told), self.now
+    def mark(self) -> tuple[list[Record], list[Told], float]:
+        """The present content, for `return_to`."""
+        return list(self.records), list(self.told), self.now
 
-    def return_to(self, mark: tuple[int, int, float]) -> None:
-        """Drop the records and the time since a mark; earlier records must not have changed."""
-        size, told, self.now = mark
-        for record in self.records[size:]:
-            self._at[self.space.key(record.params)].remove(record.id)
-        self._at = {params: ids for params, ids in self._at.items() if ids}
-        del self.records[size:], self.told[told:]
+    def return_to(self, mark: tuple[Sequence[Record], list[Told], float]) -> None:
+        """Return to the content of a mark."""
+        records, self.told, self.now = mark
+        self.records, self._at = [], {}
+        for record in records:
+            self.put(record)
 
     def correct(self, record: Record) -> None:
         """Replace a record that is done or failed by a corrected one."""
@@ -290,12 +289,9 @@ class CampaignLog:
 
     def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
-        self.now, self.records = state["now"], []
-        self._at.clear()
-        for fields in state["records"]:
-            params = self.space.check(fields["params"])  # options as the space has them
-            self.put(Record(**{**fields, "params": params}))
-        self.told = [Told(*one) for one in state["told"]]
+        check = self.space.check  # options as the space has them
+        records = [Record(**{**one, "params": check(one["params"])}) for one in state["records"]]
+        self.return_to((records, [Told(*one) for one in state["told"]], state["now"]))
 
 
 def _id_of(given: Any) -> int:
