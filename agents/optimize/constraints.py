@@ -38,8 +38,8 @@ def split(given: object) -> tuple[dict[str, float], list[LinearConstraint]]:
         if isinstance(item, LinearConstraint):
             linear.append(item)
             continue
-        functions = isinstance(item, Mapping) and any(map(callable, item.values()))
-        if functions or isinstance(item, NonlinearConstraint):
+        parts = item.values() if isinstance(item, Mapping) else (item,)
+        if any(callable(part) or isinstance(part, NonlinearConstraint) for part in parts):
             raise InvalidInput(
                 "state constraints that are functions by named upper bounds, as constraints={'c': "
                 "1.0}: the function to be optimized returns a pair of its value and {'c': ...}, "

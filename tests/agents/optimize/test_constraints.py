@@ -68,7 +68,7 @@ def test_bounds_on_both_sides_hold():
 
 @pytest.mark.parametrize(
     "given",
-    [NonlinearConstraint(first, -np.inf, 0.0), {"type": "ineq", "fun": first}, {"c": first}],
+    [NonlinearConstraint(first, -np.inf, 0.0), {"type": "ineq", "fun": first}, {"c": first}, first],
 )
 def test_a_constraint_that_is_a_function_is_refused_with_the_cure(given):
     for make in (Campaign, lambda space, **o: agents.minimize(lambda x: 0.0, space, **o)):
