@@ -194,8 +194,8 @@ class Campaign(CampaignView):
         """Report a value that was not suggested, for example one known in advance.
 
         Args:
-            params: the parameters by name, or in the order of the dimensions. They are kept
-                exactly.
+            params: the parameters by name, as a row of a table, or in the order of the dimensions.
+                They are kept exactly.
             value: as in `tell`.
             noise: as in `tell`.
             constraints: as in `tell`.

@@ -189,3 +189,14 @@ def test_options_that_look_alike_are_different_points():
     assert found.x["kind"].value == 1.0
     assert found.message.startswith("all combinations")
     assert found.nfev == 4  # one is called again, to see whether there is noise
+
+
+def test_a_row_of_a_table_is_a_point_and_a_context():
+    table = pandas.DataFrame({"n": [3, 8], "x": [0.25, 0.75]})
+    campaign = Campaign({"x": (0.0, 1.0), "n": Integer(0, 9)}, seed=0)
+    for _, row in table.iterrows():
+        assert campaign.observe(row, 1.0).params == {"x": row["x"], "n": row["n"]}
+        assert campaign.expect(row).params == {"x": row["x"], "n": row["n"]}
+        assert campaign.ask(context=row[["n"]])[0].params["n"] == row["n"]
+    with pytest.raises(InvalidInput, match="a value of an integer dimension"):
+        campaign.observe(row + 0.1, 1.0)
