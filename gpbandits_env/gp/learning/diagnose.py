@@ -129,7 +129,9 @@ def diagnose(
             a series that varies slowly is too small, and epsilon too large with it.
     Raises:
         InvalidInput: there are too few rows, a column never varies, a reading is infinite, the
-            largest is above 1e35 or below 1e-35 in size, or the times decrease or are all equal.
+            largest is above 1e35 or below 1e-35 in size, the times decrease or are all equal, or
+            the covariance is not symmetric.
+        NotPositiveDefinite: the covariance is not positive semidefinite.
     """
     table, stamps = _checked(values, times)
     # Epsilon is at most 0.999 in one unit of the scaled times.
@@ -340,11 +342,15 @@ def _moments(
             f"mean must have shape ({n},) and covariance ({n}, {n}), got {centre.shape} and "
             f"{spread.shape}"
         )
-    if not (np.diag(spread) > 0).all():
-        column = int(np.argmin(np.diag(spread)))
+    # The sample variance of equal numbers may differ from 0 by rounding.
+    varies = np.ptp(train, axis=0) if covariance is None else np.diag(spread)
+    if not (varies > 0).all():
+        column = int(np.argmin(varies))
         raise InvalidInput(
             f"column {column} (counted from 0) never varies in the training rows; leave it out"
         )
+    if covariance is not None:
+        Empirical(spread)  # raises an error if it is no covariance
     return None if mean is None else centre, None if covariance is None else spread
 
 
