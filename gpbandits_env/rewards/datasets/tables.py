@@ -332,7 +332,7 @@ class _Text:
         if not rows:
             raise InvalidInput(f"{self.file}: there are no rows of numbers")
         columns, times = dict(enumerate(zip(*rows, strict=True))), None
-        chosen = range(len(first))
+        chosen: Sequence[int] = range(len(first))
         if self.columns is not None:
             chosen = self._places(self.columns, len(first), "usecols")
         if time_column is None and 0 in chosen and isinstance(self._time(rows[0][0]), datetime):
