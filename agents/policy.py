@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.arrays import Array, IntArray, Points, as_array, finite_array, numbers, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import child
@@ -141,17 +142,22 @@ def learn(
         arrived: (K,) bool, whose rewards arrived; None if rewards are not delayed.
         time: (2,), the time at which the rewards hold, and the present; None without a clock.
     """
+    m, now = agent.problem.batch_size, agent.round + 1
+    if arrived is not None:  # errors are raised before the round counts
+        slots = np.flatnonzero(arrived)
+        played = agent.problem.domain.check(actions)
+        latest = played[:m] if observed is None else played[:m][observed]
+        pending = [*agent.pending, *(Played(now, action, None) for action in latest)]
+        matched(pending, played[slots], now - slots // m)
     if time is not None:
         agent._placed(agent.problem.domain.check(actions), None)  # raises before time passes
         agent.pass_until(*time.tolist())
     if arrived is None:
         agent.tell(actions, rewards, observed=observed)
         return
-    m = agent.problem.batch_size
     agent.expect(actions[:m], observed)
-    slots = np.flatnonzero(arrived)
     if len(slots):
-        agent.tell_late(actions[slots], rewards[slots], agent.round - slots // m)
+        agent.tell_late(actions[slots], rewards[slots], now - slots // m)
 
 
 def mask_in(

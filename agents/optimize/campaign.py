@@ -6,8 +6,8 @@ Several suggestions may be pending at once, and values may arrive late or never.
 known in advance, and time may be clock time.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -142,15 +142,10 @@ class Campaign(CampaignView):
         """
         count = whole(n, "n")
         given = None if context is None else self.check_context(context)
-        before = self._log.mark(), self._surrogates.snapshot()
-        if time is not None:
-            self._wait(time)
-        try:
+        with self._unchanged_on_error():
+            if time is not None:
+                self._wait(time)
             records = [self._log.put(self._log.new(self._next(given))) for _ in range(count)]
-        except BaseException:  # an interrupt too: nobody receives the suggestions
-            self._log.return_to(before[0])
-            self._surrogates.restore(before[1])
-            raise
         self._save()
         return [Suggestion(record.id, dict(record.params)) for record in records]
 
@@ -199,8 +194,8 @@ class Campaign(CampaignView):
         """Report a value that was not suggested, for example one known in advance.
 
         Args:
-            params: the parameters by name, or in the order of the dimensions. They are kept
-                exactly.
+            params: the parameters by name, as a row of a table, or in the order of the dimensions.
+                They are kept exactly.
             value: as in `tell`.
             noise: as in `tell`.
             constraints: as in `tell`.
@@ -254,8 +249,9 @@ class Campaign(CampaignView):
             constraints = old.constraints
         noise = old.noise if noise is None else noise
         found = self._measured(replace(old, value=None, reason=""), value, constraints, noise)
-        self._log.correct(found)
-        self._surrogates.learn_anew()
+        with self._unchanged_on_error():
+            self._log.correct(found)
+            self._surrogates.learn_anew()
         self._save()
         return found
 
@@ -366,16 +362,28 @@ class Campaign(CampaignView):
 
         Without a time, it is now, and they are a round that takes ``pace``, or none if it is None.
         """
-        if time is not None:
-            self._wait(time)
-            pace = 0.0
-        for record in records:
-            self._log.put(replace(record, time=self.now))
-        if done := [record for record in records if record.status == "done"]:
-            self._surrogates.tell(done, pace)
-        self._surrogates.failures.tell(records, self.records)
+        with self._unchanged_on_error():
+            if time is not None:
+                self._wait(time)
+                pace = 0.0
+            for record in records:
+                self._log.put(replace(record, time=self.now))
+            if done := [record for record in records if record.status == "done"]:
+                self._surrogates.tell(done, pace)
+            self._surrogates.failures.tell(records, self.records)
         self._save()
         return [self.records[record.id] for record in records]
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Undo what was done if an error or an interrupt ends it: nobody receives the result."""
+        before = self._log.mark(), self._surrogates.snapshot()
+        try:
+            yield
+        except BaseException:
+            self._log.return_to(before[0])
+            self._surrogates.restore(before[1])
+            raise
 
     def _wait(self, time: float) -> None:
         """Let time pass until then."""

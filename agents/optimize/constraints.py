@@ -38,11 +38,12 @@ def split(given: object) -> tuple[dict[str, float], list[LinearConstraint]]:
         if isinstance(item, LinearConstraint):
             linear.append(item)
             continue
-        if isinstance(item, NonlinearConstraint):
+        parts = item.values() if isinstance(item, Mapping) else (item,)
+        if any(callable(part) or isinstance(part, NonlinearConstraint) for part in parts):
             raise InvalidInput(
-                "state a NonlinearConstraint by named upper bounds, as constraints={'c': 1.0}: the "
-                "function returns a pair of its value and {'c': ...}, and `tell` takes both; a "
-                "lower bound is an upper bound of -c"
+                "state constraints that are functions by named upper bounds, as constraints={'c': "
+                "1.0}: the function to be optimized returns a pair of its value and {'c': ...}, "
+                "and `tell` takes both; a lower bound is an upper bound of -c"
             )
         kind = "a dict of upper bounds by name, an object of SciPy, or a list of them"
         for name, bound in mapping({} if item is None else item, "constraints", kind).items():

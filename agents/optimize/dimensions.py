@@ -48,6 +48,10 @@ class Dimension(ABC):
     def decode(self, unit: Array) -> Any:
         """The value nearest to coordinates (width,) of the unit cube."""
 
+    def key(self, value: Any) -> Any:
+        """What a checked value has in common with no other one, and can be hashed."""
+        return value
+
     def values(self) -> list[Any]:
         """All values; the dimension must not be continuous."""
         raise InvalidInput(f"{self!r} is continuous: its values cannot be listed")
@@ -225,6 +229,9 @@ class Choice(Dimension):
     def others(self, value: object) -> list[object]:
         own = self.index(value)
         return [other for i, other in enumerate(self.options) if i != own]
+
+    def key(self, value: object) -> int | None:
+        return self.index(value)
 
     def index(self, value: object) -> int | None:
         """The index of an option; 1, 1.0 and True are three different options."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,16 @@ def number(value: ArrayLike, name: str, *, finite: bool = True) -> float:
             f"{name} must be finite and at most {LARGEST:g} in size, got {shown(value)}"
         )
     return float(found)
+
+
+def moment(value: Any, name: str) -> float:
+    """A time as a number; the error for a date says how it becomes one."""
+    if isinstance(value, (date, np.datetime64)):
+        raise InvalidInput(
+            f"{name} must be a number, got the date {shown(value)}: give the time since the first "
+            "date, as (date - first) / timedelta(hours=1) of Python's datetime"
+        )
+    return number(value, name)
 
 
 def single(value: Any, name: str = "value") -> float:

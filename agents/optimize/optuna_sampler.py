@@ -212,7 +212,7 @@ class _Parameter:
     def of(cls, own: BaseDistribution) -> "_Parameter":
         if isinstance(own, kinds.CategoricalDistribution):
             options = Choice(tuple(range(len(own.choices))))
-            return cls(own, options, lambda v: int(own.to_internal_repr(v)), own.to_external_repr)
+            return cls(own, options, lambda v: _option(own, v), own.to_external_repr)
         if not isinstance(own, (kinds.FloatDistribution, kinds.IntDistribution)):
             raise InvalidInput(f"GPBanditsSampler does not support the parameter {own!r}")
         low, high, step = own.low, own.high, own.step
@@ -229,5 +229,12 @@ class _Parameter:
     def holds(self, value: object) -> bool:
         """Whether the value of a trial lies in the present distribution."""
         if isinstance(self.own, kinds.CategoricalDistribution):
-            return any(type(c) is type(value) and c == value for c in self.own.choices)
+            return _option(self.own, value) is not None
         return bool(self.own._contains(self.own.to_internal_repr(value)))
+
+
+def _option(own: "kinds.CategoricalDistribution", value: Any) -> int | None:
+    """The index of a choice; 1 is not True, and NaN is NaN."""
+    equal = (c == value or (c != c and value != value) for c in own.choices)
+    same = (i for i, e in enumerate(equal) if e and type(own.choices[i]) is type(value))
+    return next(same, None)

@@ -8,7 +8,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.inputs import constraints_by_name, measured, number, single
+from gpbandits_env.agents.optimize.inputs import (
+    constraints_by_name,
+    measured,
+    moment,
+    number,
+    single,
+)
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, Plain, State, positive, whole
 from gpbandits_env.errors import InvalidInput, shown
@@ -95,7 +101,7 @@ class CampaignLog:
         self.space, self.bounds = space, dict(bounds)
         self.sign = 1.0 if maximize else -1.0
         self.records: list[Record] = []
-        self._at: dict[str, list[int]] = {}
+        self._at: dict[tuple[Any, ...], list[int]] = {}
         self.now = 0.0
         self.told: list[Told] = []
 
@@ -110,7 +116,7 @@ class CampaignLog:
     def put(self, record: Record) -> Record:
         """Add a record, or replace the one with its id."""
         if record.id == len(self.records):
-            self._at.setdefault(repr(record.params), []).append(record.id)
+            self._at.setdefault(self.space.key(record.params), []).append(record.id)
         self.records[record.id : record.id + 1] = [record]
         return record
 
@@ -182,7 +188,7 @@ class CampaignLog:
 
     def checked_time(self, time: float) -> float:
         """A time that is not before the present; raises `InvalidInput` for others."""
-        when = number(time, "time")
+        when = moment(time, "time")
         if when < self.now:
             raise InvalidInput(
                 f"time must not be before the present time {self.now}, got {when}: report a late "
@@ -197,17 +203,16 @@ class CampaignLog:
         if id is not None:
             self.put(replace(self.records[id], time=self.now))
 
-    def mark(self) -> tuple[int, int, float]:
-        """The present length of the log and the time, for `return_to`."""
-        return len(self.records), len(self.told), self.now
+    def mark(self) -> tuple[list[Record], list[Told], float]:
+        """The present content, for `return_to`."""
+        return list(self.records), list(self.told), self.now
 
-    def return_to(self, mark: tuple[int, int, float]) -> None:
-        """Drop the records and the time since a mark; earlier records must not have changed."""
-        size, told, self.now = mark
-        for record in self.records[size:]:
-            self._at[repr(record.params)].remove(record.id)
-        self._at = {params: ids for params, ids in self._at.items() if ids}
-        del self.records[size:], self.told[told:]
+    def return_to(self, mark: tuple[Sequence[Record], list[Told], float]) -> None:
+        """Return to the content of a mark."""
+        records, self.told, self.now = mark
+        self.records, self._at = [], {}
+        for record in records:
+            self.put(record)
 
     def correct(self, record: Record) -> None:
         """Replace a record that is done or failed by a corrected one."""
@@ -237,11 +242,11 @@ class CampaignLog:
 
     def has(self, params: Params) -> bool:
         """Whether these parameters were suggested or observed."""
-        return repr(params) in self._at
+        return self.space.key(params) in self._at
 
     def earlier_values(self, record: Record) -> list[float | None]:
         """The values of evaluations of the same parameters that were told before."""
-        ids = self._at[repr(record.params)]
+        ids = self._at[self.space.key(record.params)]
         told = [one.id for one in self.told if one.id in ids]
         order = [*told, *(i for i in ids if i not in told)]  # those told at once, by their ids
         return [self.records[i].value for i in order[: order.index(record.id)]]
@@ -284,12 +289,9 @@ class CampaignLog:
 
     def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
-        self.now, self.records = state["now"], []
-        self._at.clear()
-        for fields in state["records"]:
-            params = self.space.check(fields["params"])  # options as the space has them
-            self.put(Record(**{**fields, "params": params}))
-        self.told = [Told(*one) for one in state["told"]]
+        check = self.space.check  # options as the space has them
+        records = [Record(**{**one, "params": check(one["params"])}) for one in state["records"]]
+        self.return_to((records, [Told(*one) for one in state["told"]], state["now"]))
 
 
 def _id_of(given: Any) -> int:

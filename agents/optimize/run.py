@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.inputs import WITH_CONSTRAINTS, WITH_NOISE, number, pair_of
+from gpbandits_env.agents.optimize.inputs import WITH_CONSTRAINTS, WITH_NOISE, moment, pair_of
 from gpbandits_env.agents.optimize.records import Record, Suggestion
 from gpbandits_env.agents.optimize.result import OptimizationResult
 from gpbandits_env.arrays import flag, positive, whole
@@ -237,7 +237,7 @@ class Run:
         return points
 
     def _now(self) -> float | None:
-        return None if self.time is None else number(self.time(), "what time returns")
+        return None if self.time is None else moment(self.time(), "what time returns")
 
     def _close(self, id: int, value: Any) -> None:
         """Record a value or a failure, and count the call."""

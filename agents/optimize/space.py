@@ -146,11 +146,12 @@ class Space(Displayed):
         """The named values, unchanged, in the order of the dimensions.
 
         Args:
-            params: a dict by name, or a list in the order of the dimensions.
+            params: a dict by name, a row of a table, or a list in the order of the dimensions.
         Raises:
             InvalidInput: a value is missing or outside its dimension, or there are too many.
             UnknownName: there is no dimension of that name.
         """
+        params = by_label(params, self.dimensions)
         if not isinstance(params, Mapping):
             values = listed(params, "a point that is no dict of values by name")
             if len(values) != len(self.dimensions):
@@ -179,7 +180,7 @@ class Space(Displayed):
         checked = []
         for i, point in enumerate(given):
             with located(f"point {i}" if len(given) > 1 else ""):
-                checked.append(self.check(by_label(point, self.dimensions)))
+                checked.append(self.check(point))
         return checked
 
     def _checked(self, params: Params) -> Plain:
@@ -220,10 +221,12 @@ class Space(Displayed):
         """Some of the named values, unchanged.
 
         Raises:
-            InvalidInput: it is not a dict, it is empty or complete, a value is outside its
-                dimension, or no combination that agrees satisfies the linear constraints.
+            InvalidInput: it is no dict or row of a table, it is empty or complete, a value is
+                outside its dimension, or no combination that agrees satisfies the linear
+                constraints.
             UnknownName: there is no dimension of that name.
         """
+        context = by_label(context, self.dimensions)
         checked = self._checked(context) if isinstance(context, Mapping) else {}
         if not 0 < len(checked) < len(self.dimensions):
             raise InvalidInput(
@@ -264,6 +267,10 @@ class Space(Displayed):
         if np.isinf(away).all():
             raise InvalidInput("no combination in this context satisfies the linear constraints")
         return int(away.argmin())
+
+    def key(self, params: Params) -> tuple[Any, ...]:
+        """What checked values have in common with no other ones, and can be hashed."""
+        return tuple(dimension.key(params[name]) for name, dimension in self.dimensions.items())
 
     def params(self, action: int | Array) -> Plain:
         """The named values of an agent's action."""

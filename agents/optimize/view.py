@@ -80,7 +80,8 @@ class CampaignView(Displayed):
 
     def _cover(self, records: Sequence[Record]) -> bool:
         """Whether records have all of finitely many points."""
-        return len({repr(record.params) for record in records}) >= len(self.space.domain.span)
+        points = {self.space.key(record.params) for record in records}
+        return len(points) >= len(self.space.domain.span)
 
     def feasible(self, record: Record) -> bool:
         """Whether an evaluation has a value and its measured constraints hold."""

@@ -259,13 +259,17 @@ def _table(readings: ArrayLike | Path | Readings | None, options: Settings | Non
         return readings
     # A data frame of pandas or polars has names.
     names = tuple(map(str, getattr(readings, "columns", ())))
-    columns = np.asarray(readings).T if names else ()
-    for name, column in zip(names, columns, strict=False):
-        try:
-            numbers(column, f"column {name!r} of readings")
-        except InvalidInput as error:
-            raise InvalidInput(f"{error}; make it the index, or leave it out") from None
-    return Readings(numbers(readings, "readings"), names)
+    try:
+        values = numbers(readings, "readings")
+    except InvalidInput:
+        for name, column in zip(names, np.asarray(readings).T, strict=True) if names else ():
+            try:
+                numbers(column, f"column {name!r} of readings")
+            except InvalidInput as error:
+                cure = "make it the index, leave it out, or convert it by astype(float)"
+                raise InvalidInput(f"{error}; {cure}") from None
+        raise
+    return Readings(values, names)
 
 
 def _file(path: str | Path, options: Settings) -> Readings:

@@ -181,6 +181,20 @@ def test_observations_of_another_form(wrong):
     assert agent.posterior.size == agent.round == 0
 
 
+def test_a_late_reward_of_an_action_that_is_not_pending_changes_nothing():
+    agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
+    agent.expect([3, 4])
+    before = str(agent.snapshot())
+    wrong = observation(2, 4) | {"actions": np.array([3, 3, 3, 5])}
+    for arrived in ([1, 0, 1, 1], [0, 0, 0, 1]):
+        for learn in (agent.observe, agent.predict):
+            with pytest.raises(InvalidInput, match=r"action 5 of round 1 is pending"):
+                learn(wrong | {"arrived": np.array(arrived)})
+            assert str(agent.snapshot()) == before
+    agent.observe(wrong | {"arrived": np.array([1, 0, 1, 0])})
+    assert [int(p.action) for p in agent.pending] == [4, 3]
+
+
 def test_an_agent_observes_one_instance():
     agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
     each = {key: np.stack([value, value]) for key, value in observation(1).items()}

@@ -132,6 +132,29 @@ def test_a_column_of_a_data_frame_without_numbers_is_named():
         assert env.unwrapped.problem.domain.size == 4
 
 
+def test_a_column_of_numbers_with_a_missing_value_is_named_with_the_cure():
+    pandas = pytest.importorskip("pandas")
+    column = pandas.array([1, None] * (len(ROWS) // 2), dtype="Int64")
+    frame = pandas.DataFrame(ROWS, columns=list("abcd")).assign(n=column)
+    with pytest.raises(InvalidInput, match=r"column 'n' of readings.* by astype\(float\)"):
+        Table(readings=frame)
+    with pytest.raises(InvalidInput, match=r"nan at row 1, column 4"):
+        Table(readings=frame.astype(float))
+
+
+def test_a_data_frame_is_converted_once(monkeypatch):
+    pandas, count = pytest.importorskip("pandas"), []
+    convert = pandas.DataFrame.__array__
+
+    def counted(frame, *args, **kwargs):
+        count.append(frame)
+        return convert(frame, *args, **kwargs)
+
+    monkeypatch.setattr(pandas.DataFrame, "__array__", counted)
+    Table(readings=pandas.DataFrame(ROWS, columns=list("abcd")))
+    assert len(count) == 1
+
+
 def test_the_columns_of_a_data_frame_have_names():
     frame = pytest.importorskip("pandas").DataFrame(ROWS, columns=list("abcd"))
     named, numbered = (

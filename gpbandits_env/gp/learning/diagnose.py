@@ -6,12 +6,13 @@ each row from the rows before it.
 """
 
 from dataclasses import asdict, dataclass, field
+from datetime import date, timedelta
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from gpbandits_env.arrays import LARGEST, Array, IntArray, Plain, finite_array, numbers, positive
+from gpbandits_env.arrays import Array, IntArray, Plain, finite_array, numbers, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Empirical
@@ -23,11 +24,14 @@ from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per
 
+DATES = date, timedelta, np.datetime64, np.timedelta64
 BAND = 0.95
 LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 # A shift of all arms is recommended unless another model predicts single readings, which a shift
 # hardly improves, better by this per reading.
 CLEAR = 0.05
+# Of readings beyond this size, or below its inverse, fourth powers leave the range of a float.
+MOST_SIZE = 1e35
 EQUALLY_COMPLEX = {"drifting", "smooth"}
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 
@@ -124,8 +128,10 @@ def diagnose(
             with epsilon by restricted likelihood (see `unknown_moments`): the sample covariance of
             a series that varies slowly is too small, and epsilon too large with it.
     Raises:
-        InvalidInput: there are too few rows, a column never varies, a reading is infinite, or the
-            times decrease or are all equal.
+        InvalidInput: there are too few rows, a column never varies, a reading is infinite, the
+            largest is above 1e35 or below 1e-35 in size, the times decrease or are all equal, or
+            the covariance is not symmetric.
+        NotPositiveDefinite: the covariance is not positive semidefinite.
     """
     table, stamps = _checked(values, times)
     # Epsilon is at most 0.999 in one unit of the scaled times.
@@ -336,11 +342,15 @@ def _moments(
             f"mean must have shape ({n},) and covariance ({n}, {n}), got {centre.shape} and "
             f"{spread.shape}"
         )
-    if not (np.diag(spread) > 0).all():
-        column = int(np.argmin(np.diag(spread)))
+    # The sample variance of equal numbers may differ from 0 by rounding.
+    varies = np.ptp(train, axis=0) if covariance is None else np.diag(spread)
+    if not (varies > 0).all():
+        column = int(np.argmin(varies))
         raise InvalidInput(
             f"column {column} (counted from 0) never varies in the training rows; leave it out"
         )
+    if covariance is not None:
+        Empirical(spread)  # raises an error if it is no covariance
     return None if mean is None else centre, None if covariance is None else spread
 
 
@@ -349,8 +359,19 @@ def _checked(values: ArrayLike, times: ArrayLike | None) -> tuple[Array, Array]:
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or table.size == 0:
         raise InvalidInput(f"values must be a table (T, n), got shape {table.shape}")
-    if (np.abs(table) > LARGEST).any():
+    size = np.fmax.reduce(np.abs(table), axis=None, initial=0.0)
+    if np.isinf(size):
         raise InvalidInput("values must be numbers, or NaN where missing; got infinity")
+    if size and not 1.0 / MOST_SIZE <= size <= MOST_SIZE:
+        raise InvalidInput(
+            f"the largest of the values is {size:g} in size: give them in a unit in which it is "
+            f"from {1.0 / MOST_SIZE:g} to {MOST_SIZE:g}"
+        )
+    given = np.asarray(times)
+    if given.size and isinstance(given.flat[0], DATES):
+        raise InvalidInput(
+            "times must be numbers: gpbandits_env.rewards.datasets.hours(times) makes them of dates"
+        )
     stamps = np.arange(float(len(table))) if times is None else finite_array(times, "times", ndim=1)
     if len(stamps) != len(table) or (np.diff(stamps) < 0).any():
         raise InvalidInput(f"times must be {len(table)} increasing numbers, one per row")

@@ -295,7 +295,8 @@ def dominant_period(rows: Series) -> float | None:
     count = min(int(4.0 * span / (4.0 * gap)), MOST_FREQUENCIES)
     frequencies = np.linspace(2.0 / span, 1.0 / (4.0 * gap), max(count, 2))
     centred = rows.values - rows.values.mean(axis=0)
-    scaled = centred / np.maximum(centred.std(axis=0), np.finfo(float).tiny)
+    sd = centred.std(axis=0)
+    scaled = centred / np.where(sd > 0.0, sd, np.inf)
     power = sum(lombscargle(times, y, 2.0 * np.pi * frequencies) for y in scaled.T)
     best = int(np.argmax(power))
     return float(1.0 / frequencies[best]) if best else None

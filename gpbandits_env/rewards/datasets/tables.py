@@ -190,7 +190,8 @@ def read_table(
 
     The cells of a text file are separated by semicolons, tabs or commas, whichever the first line
     has. Between semicolons or tabs a comma is the decimal sign. A first column of dates (ISO 8601,
-    "2026-03-01 12:00") is the time column without being named; 20260301 is a number.
+    "2026-03-01 12:00") is the time column without being named, unless ``usecols`` leaves it out;
+    20260301 is a number.
 
     Args:
         path: .csv, .csv.gz, .tsv or .txt; .npy, or .npz with one array in it.
@@ -254,11 +255,15 @@ def is_file_name(text: str) -> bool:
     return "." in text or "/" in text
 
 
-def hours(times: Times) -> Array:
-    """Time stamps as numbers: dates in hours since the first one, numbers as they are."""
-    if times.dtype.kind != "M":
-        return np.asarray(times, np.float64)
-    return np.asarray((times - times[0]) / np.timedelta64(1, "h"), dtype=np.float64)
+def hours(times: ArrayLike) -> Array:
+    """Time stamps as numbers: dates in hours since the first one, numbers as they are.
+
+    Dates are an array of NumPy, a list, or an index or a column of a data frame.
+    """
+    given = np.asarray(times)
+    if given.dtype.kind not in "mMO":
+        return given.astype(np.float64, copy=False)
+    return np.asarray((given - given[:1]) / np.timedelta64(1, "h"), dtype=np.float64)
 
 
 def _array(file: Path, time_column: Columns | None, gaps: str) -> TableFile:
@@ -327,16 +332,17 @@ class _Text:
         if not rows:
             raise InvalidInput(f"{self.file}: there are no rows of numbers")
         columns, times = dict(enumerate(zip(*rows, strict=True))), None
-        if time_column is None and isinstance(self._time(rows[0][0]), datetime):
+        chosen: Sequence[int] = range(len(first))
+        if self.columns is not None:
+            chosen = self._places(self.columns, len(first), "usecols")
+        if time_column is None and 0 in chosen and isinstance(self._time(rows[0][0]), datetime):
             time_column = 0
         if time_column is not None:
             places = self._places(time_column, len(first), "time_column")
             parts = zip(*(columns.pop(j) for j in places), strict=True)
             times = self._times(places[0], [" ".join(map(str.strip, part)) for part in parts])
-        if self.columns is not None:
-            chosen = self._places(self.columns, len(first), "usecols")
-            columns = {j: cells for j, cells in columns.items() if j in chosen}
-        elif header and any(not self.names[j] for j in columns):
+        columns = {j: cells for j, cells in columns.items() if j in chosen}
+        if self.columns is None and header and any(not self.names[j] for j in columns):
             raise InvalidInput(
                 f"{self.file}: a column has no name: write the file without the index of the data "
                 "frame (index=False), name the column, or set time_column or usecols"

@@ -181,3 +181,34 @@ def test_few_combinations_are_arms_and_none_is_asked_for_again_while_pending():
 def test_spaces_that_are_none_are_refused(wrong):
     with pytest.raises((InvalidInput, UnknownName)):
         Space(wrong)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda campaign: campaign.tell(campaign.pending[0], -0.1, time=9.0),
+        lambda campaign: campaign.fail(campaign.pending[0]),
+        lambda campaign: campaign.observe([0.2, 0.3], -0.2),
+        lambda campaign: campaign.correct(2, np.nan),
+    ],
+    ids=["tell", "fail", "observe", "correct"],
+)
+def test_an_interrupt_while_a_value_is_learned_loses_nothing(begun, monkeypatch, change):
+    """The value counted as told, but the agent never learned it."""
+    campaign, twin = begun(), begun()
+    for one in (campaign, twin):
+        one.ask()
+    before = str(campaign.snapshot())
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        for name in ("tell", "learn_anew"):
+            patch.setattr(campaign._surrogates.failures, name, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            change(campaign)
+    assert str(campaign.snapshot()) == before
+    change(campaign)
+    change(twin)
+    assert campaign.ask(2) == twin.ask(2)

@@ -1,9 +1,12 @@
 """Time stamps of a campaign."""
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.optimize import Campaign, Choice
+from gpbandits_env.agents.optimize import Campaign, Choice, minimize
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.temporal import temporal_from_dict
 
 
@@ -87,3 +90,15 @@ def test_time_stamps_count_in_a_box_under_a_temporal_kernel():
     assert mean == pytest.approx(cross.T @ np.linalg.solve(noisy, y), abs=1e-8)
     expected = 1.0 - (cross * np.linalg.solve(noisy, cross)).sum(axis=0)
     assert var == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("when", [datetime(2026, 3, 1, 12), np.datetime64("2026-03-01T12:00")])
+def test_a_date_is_refused_with_the_way_to_a_number(when):
+    campaign = Campaign([(0.0, 1.0)], "ei", seed=0)
+    cure = r"\(date - first\) / timedelta\(hours=1\)"
+    with pytest.raises(InvalidInput, match=cure):
+        campaign.observe([0.5], 1.0, time=when)
+    with pytest.raises(InvalidInput, match=cure):
+        minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=2, time=lambda: when)
+    first = type(when)("2026-03-01") if isinstance(when, np.datetime64) else datetime(2026, 3, 1)
+    assert campaign.observe([0.5], 1.0, time=(when - first) / timedelta(hours=1)).time == 12.0

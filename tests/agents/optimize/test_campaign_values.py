@@ -166,3 +166,37 @@ def test_tiny_values_are_learned(dimension, size):
     assert mean == pytest.approx([0.0, 2.0, 1.0, 3.0], abs=0.2)
     assert importance == pytest.approx(learned(1.0)[1], abs=0.1)
     assert importance["x1"] > importance["x0"] > 0
+
+
+class Alike:
+    """An option whose repr is that of all others."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return isinstance(other, Alike) and other.value == self.value
+
+    __hash__ = None
+
+    def __repr__(self):
+        return "alike"
+
+
+def test_options_that_look_alike_are_different_points():
+    space = {"kind": Choice((Alike(3.0), Alike(1.0), Alike(2.0)))}
+    found = agents.minimize(lambda point: point["kind"].value, space, n_calls=20, seed=0)
+    assert found.x["kind"].value == 1.0
+    assert found.message.startswith("all combinations")
+    assert found.nfev == 4  # one is called again, to see whether there is noise
+
+
+def test_a_row_of_a_table_is_a_point_and_a_context():
+    table = pandas.DataFrame({"n": [3, 8], "x": [0.25, 0.75]})
+    campaign = Campaign({"x": (0.0, 1.0), "n": Integer(0, 9)}, seed=0)
+    for _, row in table.iterrows():
+        assert campaign.observe(row, 1.0).params == {"x": row["x"], "n": row["n"]}
+        assert campaign.expect(row).params == {"x": row["x"], "n": row["n"]}
+        assert campaign.ask(context=row[["n"]])[0].params["n"] == row["n"]
+    with pytest.raises(InvalidInput, match="a value of an integer dimension"):
+        campaign.observe(row + 0.1, 1.0)

@@ -66,8 +66,11 @@ def test_bounds_on_both_sides_hold():
     assert found.fun < 0.95
 
 
-def test_a_nonlinear_constraint_of_scipy_is_refused_with_the_cure():
-    given = NonlinearConstraint(first, -np.inf, 0.0)
+@pytest.mark.parametrize(
+    "given",
+    [NonlinearConstraint(first, -np.inf, 0.0), {"type": "ineq", "fun": first}, {"c": first}, first],
+)
+def test_a_constraint_that_is_a_function_is_refused_with_the_cure(given):
     for make in (Campaign, lambda space, **o: agents.minimize(lambda x: 0.0, space, **o)):
         with pytest.raises(InvalidInput, match=r"a pair of its value and \{'c'"):
             make(UNIT, constraints=[given])

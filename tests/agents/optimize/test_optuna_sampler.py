@@ -190,3 +190,17 @@ def test_constraints_of_a_study_are_learned(told):
     best = study.best_trial
     assert best.params["x"] + best.params["y"] >= 1.0
     assert 0.5 - 1e-9 <= best.value < 0.55
+
+
+def test_an_option_that_is_not_a_number_is_learned_too():
+    """It was suggested for ever, because its trials were not found among the options."""
+    study = optuna.create_study(sampler=GPBanditsSampler(seed=1, n_initial=4))
+    nan, seen = float("nan"), []
+
+    def objective(trial):
+        seen.append(trial.suggest_categorical("c", [nan, 1.0, 2.0]))
+        return float(seen[-1] != 1.0)
+
+    study.optimize(objective, n_trials=12)
+    assert study.best_value == 0.0
+    assert seen.count(1.0) > 3

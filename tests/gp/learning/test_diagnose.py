@@ -1,6 +1,7 @@
 """The diagnosis finds what the data were made of, and refuses what it cannot judge."""
 
 import json
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -352,7 +353,12 @@ def test_a_simpler_model_is_recommended_unless_it_predicts_worse_by_two_standard
     [
         (np.zeros((8, 3)), None, "10 training rows"),
         (np.eye(50)[:, [2, 45]], None, r"column 1 \(counted from 0\) never varies"),
+        (np.column_stack([np.arange(50.0), np.full(50, 0.1)]), None, "column 1 .* never varies"),
         (np.full((50, 2), np.inf), None, "infinity"),
+        (np.random.default_rng(0).normal(size=(50, 2)) * 1e140, None, "in a unit in which it is"),
+        (np.random.default_rng(0).normal(size=(50, 2)) * 1e-200, None, "in a unit in which it is"),
+        (np.ones((50, 2)), np.datetime64("2026-03-01") + np.arange(50), r"datasets.hours\(times\)"),
+        (np.ones((50, 2)), [datetime(2026, 3, 1)] * 50, r"datasets.hours\(times\)"),
         (np.zeros((0, 3)), None, "table"),
         (np.random.default_rng(0).normal(size=(50, 2)), np.arange(50.0)[::-1], "increasing"),
         (np.random.default_rng(0).normal(size=(50, 2)), np.arange(49.0), "increasing"),
@@ -363,3 +369,17 @@ def test_a_simpler_model_is_recommended_unless_it_predicts_worse_by_two_standard
 def test_what_cannot_be_judged_is_refused(values, times, says):
     with pytest.raises(InvalidInput, match=says):
         diagnose(values, times)
+
+
+@pytest.mark.parametrize(("corner", "says"), [((0.0, 0.5), "symmetric"), ((2.0, 2.0), "semidefin")])
+def test_a_matrix_that_is_no_covariance_is_refused(corner, says):
+    values, covariance = np.random.default_rng(0).normal(size=(50, 3)).cumsum(axis=0), np.eye(3)
+    covariance[[0, 1], [1, 0]] = corner
+    with pytest.raises(ValueError, match=says):
+        diagnose(values, covariance=covariance)
+
+
+def test_an_arm_that_stands_still_may_have_a_known_variance():
+    values = np.column_stack([np.sin(np.arange(50.0)), np.full(50, 0.1)])
+    found = diagnose(values, mean=0.0, covariance=np.eye(2))
+    assert np.isfinite([model.log_score for model in found.models]).all()

@@ -58,6 +58,16 @@ def test_the_first_row_is_not_lost_to_texts_in_a_column_of_texts(tmp_path):
     assert read_table(path, usecols=[1, 2]).names == ("1", "2")
 
 
+def test_a_column_of_dates_that_is_left_out_is_no_time(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("2026-03-02,1,2\n2026-03-01,3,4\n")  # these times would be refused
+    found = read_table(path, usecols=[1, 2])
+    assert (found.times, found.values.tolist()) == (None, [[1, 2], [3, 4]])
+    path.write_text("2026-03-01,1,2\n2026-03-02,3,4\n")
+    assert read_table(path, usecols=[0, 1]).times is not None
+    assert read_table(path, time_column=0, usecols=[1]).times is not None
+
+
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
     path = tmp_path / "t.csv"
     for mark, encoding in (("", "utf-8-sig"), ("\ufeff", "utf-8"), ("\ufeff", "utf-16-le")):
@@ -432,3 +442,14 @@ def test_thousands_and_decimals_have_different_marks(tmp_path):
     file.write_text("a,b\n1.5,2.5\n")
     with pytest.raises(InvalidInput, match="thousands and decimal"):
         read_table(file, thousands=".")
+
+
+def test_hours_of_any_sequence_of_dates():
+    pandas = pytest.importorskip("pandas")
+    index = pandas.date_range("2026-03-01", periods=4, freq="90min")
+    column = pandas.Series(index, index=[7, 0, 5, 2])
+    local = index.tz_localize("Europe/Berlin")
+    listed = index.to_pydatetime().tolist()
+    for dates in (index, local, column, pandas.Series(local)[1:], listed, index - index[0]):
+        assert hours(dates).tolist() == [0.0, 1.5, 3.0, 4.5][: len(dates)]
+    assert hours(index[:0].to_numpy()).shape == (0,)
