@@ -49,7 +49,7 @@ BASES = [
     ["tasks"],
     ["data"],
     ["new", "fresh.toml", "--force"],
-    ["diagnose", "d.csv", "--train-fraction", "0.5", "--json"],
+    ["diagnose", "d.csv", "--json"],
     ["reference", "srinivas2010/none"],
 ]
 ODD = [

@@ -23,26 +23,12 @@ PER_HOUR = {"minute": "60.0 * ", "second": "3600.0 * "}
 @click.command()
 @click.argument("file", type=options.PATH)
 @click.option("--time-column", metavar="NAME", help="Name of the column of time stamps.")
-@click.option(
-    "--noise-var",
-    type=click.FloatRange(0, min_open=True),
-    help="Noise variance; by default learned.",
-)
-@click.option(
-    "--train-fraction",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.6,
-    show_default=True,
-    help="Share of the rows to learn from.",
-)
 @options.settings(help="How FILE is read: an option of text files.")
 @options.as_json(help="Print everything as JSON.")
 def diagnose(
     file: Path,
     time_column: str | None,
     settings: tuple[str, ...],
-    noise_var: float | None,
-    train_fraction: float,
     as_json: bool,
 ) -> None:
     """Estimate whether the readings in FILE drift, how fast, and which model to use.
@@ -69,12 +55,11 @@ def diagnose(
             times, unit = in_unit(times)
         stamps = f", {PER_HOUR.get(unit, '')}hours(readings.times)"
     how = "".join(f", {key}={value!r}" for key, value in given.items() if value is not None)
-    last = f"noise_var={noise_var}, train_fraction={train_fraction}"
     source = [  # what is done here, in Python
         f"  readings = read_table({str(file)!r}{how})  # as hours: gpbandits_env.rewards.datasets",
-        f"  found = diagnose(readings.values{stamps}, {last})  # gpbandits_env.gp.learning",
+        f"  found = diagnose(readings.values{stamps})  # gpbandits_env.gp.learning",
     ]
-    found = judge(readings.values, times, noise_var=noise_var, train_fraction=train_fraction)
+    found = judge(readings.values, times)
     text = f"{readings.values.shape[1]} arms, {table(found, unit, source)}"
     click.echo(json.dumps(found.to_dict(), indent=2) if as_json else text)
 

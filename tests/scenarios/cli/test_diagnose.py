@@ -136,7 +136,7 @@ def test_the_lines_to_type_are_those_of_the_recommended_model(tmp_path, monkeypa
     ("text", "args", "unit"),
     [
         ("a,b\n1,2\n", [], "row"),
-        ("when,a\n2026-03-01 12:00,1\n2026-03-01 12:10,2\n", ["--noise-var", "0.2"], "minute"),
+        ("when,a\n2026-03-01 12:00,1\n2026-03-01 12:10,2\n", [], "minute"),
         ("a;day\n1,5;1\n2;3\n", ["--time-column", "day", "--set", "decimal=,"], "unit of time"),
     ],
 )
@@ -207,7 +207,6 @@ def test_the_command_shows_warnings_in_one_line(tmp_path, monkeypatch):
         ("a,b\n1,2\n3,x\n", [], "line 3, column 'b'"),
         ("a,b\n", [], "rows of numbers"),
         ("a,b\n1,2\n", ["--time-column", "c"], "no column named 'c'"),
-        ("a,b\n1,2\n", ["--noise-var", "-1"], "noise-var"),
         ("a,b\n1,2\n", ["--set", "encodng=latin-1"], "did you mean 'encoding'"),
     ],
 )
