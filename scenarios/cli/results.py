@@ -11,11 +11,9 @@ from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.html import save_page
 from gpbandits_env.scenarios.reporting.plots import plot as draw
-from gpbandits_env.scenarios.results.export import export_csv, export_parquet
+from gpbandits_env.scenarios.results.export import export as write_table
 from gpbandits_env.scenarios.results.report import report as summarise
 from gpbandits_env.scenarios.results.store import Store
-
-KINDS = ("csv", "parquet")
 
 _file = click.argument("file", type=options.PATH)
 
@@ -90,10 +88,7 @@ def export(file: Path, out: Path | None) -> None:
       gpbandits export results/srinivas2010-se-1d.sqlite
       gpbandits export results/srinivas2010-se-1d.sqlite --out rounds.parquet
     """
-    kind = out.suffix[1:] if out else "csv"
-    if kind not in KINDS:
-        raise InvalidInput(f"{out} ends neither in .csv nor in .parquet: rename it")
     with Store.open(file) as store:
         target = out or file.with_suffix(".csv")
-        rows = (export_parquet if kind == "parquet" else export_csv)(store, target)
+        rows = write_table(store, target)
     click.echo(f"{target}: {counted(rows, 'row')}")

@@ -12,9 +12,9 @@ from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.cli.commands import exit_code
-from gpbandits_env.scenarios.cli.results import KINDS
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
+from gpbandits_env.scenarios.results.export import KINDS
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Plain
-from gpbandits_env.errors import StoreError, optional
+from gpbandits_env.errors import InvalidInput, StoreError, optional
 from gpbandits_env.files import writing
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.records import SECONDS_FIELDS
 from gpbandits_env.scenarios.results.store import Store
 
+KINDS = ("csv", "parquet")
 KEY = ("agent", "trial", "round", "slot")
 ROUNDS = {"reward": "rewards", "value": "values", "regret": "regret"}
 PER_ROUND = ("optimum", "model_order", "evaluations")
@@ -30,44 +31,36 @@ NULLABLE = {"i": "Int64", "f": "Float64", "b": "boolean"}
 FORMULA = r"^[=+\-@\t\r]"
 
 
-def export_csv(store: Store, path: Path) -> int:
-    """Write all rounds of a results file as CSV, and return the number of rows.
+def export(store: Store, path: Path) -> int:
+    """Write all rounds of a results file as .csv or .parquet, and return the number of rows.
 
-    Words that a spreadsheet would evaluate as a formula get a leading apostrophe.
-
-    Raises:
-        MissingExtra: pandas is not installed.
-        InvalidInput: the path is that of the results, or of a file that is not an exported table.
-        StoreError: the file cannot be written.
-    """
-    frame = _joined([_nullable(part) for part in _frames(store)], store)
-    frame.columns = frame.columns.str.replace(FORMULA, r"'\g<0>", regex=True)
-    harmless = frame.replace(FORMULA, r"'\g<0>", regex=True)
-    with writing(path, "csv", [store.path]) as part:
-        harmless.to_csv(part, index=False, lineterminator="\r\n")
-    return len(frame)
-
-
-def export_parquet(store: Store, path: Path) -> int:
-    """Write all rounds of a results file as Parquet, and return the number of rows.
+    In CSV, words that a spreadsheet would evaluate as a formula get a leading apostrophe.
 
     Raises:
-        MissingExtra: pyarrow or pandas is not installed.
-        InvalidInput: the path is that of the results, or of a file that is not a Parquet table.
+        MissingExtra: pyarrow (for Parquet) or pandas is not installed.
+        InvalidInput: the path ends in neither, or is that of the results, or of another kind of
+            file.
         StoreError: the file cannot be written.
     """
-    pyarrow = optional("pyarrow", "parquet")
+    if (kind := path.suffix[1:]) not in KINDS:
+        raise InvalidInput(f"{path} ends neither in .csv nor in .parquet: rename it")
+    pyarrow: Any = optional("pyarrow", "parquet") if kind == "parquet" else None
     frame = _joined([_nullable(part) for part in _frames(store)], store)
-    with writing(path, "parquet", [store.path]) as part:
-        try:
-            frame.to_parquet(part, engine="pyarrow", index=False)
-        except pyarrow.ArrowInvalid as error:
-            raise StoreError(f"{path} cannot be written: {error}") from None
+    with writing(path, kind, [store.path]) as part:
+        if pyarrow is None:
+            frame.columns = frame.columns.str.replace(FORMULA, r"'\g<0>", regex=True)
+            harmless = frame.replace(FORMULA, r"'\g<0>", regex=True)
+            harmless.to_csv(part, index=False, lineterminator="\r\n")
+        else:
+            try:
+                frame.to_parquet(part, engine="pyarrow", index=False)
+            except pyarrow.ArrowInvalid as error:
+                raise StoreError(f"{path} cannot be written: {error}") from None
     return len(frame)
 
 
 def to_dataframe(store: Store) -> Any:
-    """All rounds of a results file as a pandas `DataFrame`, with the columns of `export_csv`.
+    """All rounds of a results file as a pandas `DataFrame`, with the columns of `export`.
 
     Raises:
         MissingExtra: pandas is not installed.

@@ -18,7 +18,7 @@ from fuzzing.values import mutated, near_miss, pick
 
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.declare import plain
-from gpbandits_env.scenarios.results.export import export_csv
+from gpbandits_env.scenarios.results.export import export
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_study
@@ -282,7 +282,7 @@ def _digest(path: Path) -> None:
 
 def _export(path: Path) -> None:
     with Store.open(path) as store:
-        export_csv(store, path.with_suffix(".csv"))
+        export(store, path.with_suffix(".csv"))
 
 
 def _compare(path: Path) -> None:

@@ -161,7 +161,6 @@ def test_columns_that_say_nothing_are_left_out(cli, unplotted):
     (["report", "junk", "--json", "--html", "a.html"], "--json or --html, not both"),
     (["plot", "junk"], "not a results file"),
     (["export", "junk"], "not a results file"),
-    (["export", "junk", "--out", "rounds.xyz"], "neither in .csv nor in .parquet"),
     (["data", "--download", "metr"], "no data set named 'metr'"),
     (["reference", "srinivas2010/traffic-i880"], "tools.reference srinivas2010/traffic-i880"),
     (["list", "srinivas2010/se"], "did you mean"),

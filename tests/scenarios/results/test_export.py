@@ -5,11 +5,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.results.export import (
-    export_csv,
-    export_parquet,
-    to_dataframe,
-)
+from gpbandits_env.scenarios.results.export import export, to_dataframe
 from gpbandits_env.scenarios.results.records import TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.store import Store
 
@@ -22,8 +18,8 @@ FUNCTION = {"env": "gpbandits/Task-v0", "trials": 1, "horizon": 3}
 def exported(path):
     """The table of a results file, from both formats, as columns of words and of values."""
     with Store.open(path) as store:
-        rows = export_csv(store, path.with_suffix(".csv"))
-        assert export_parquet(store, path.with_suffix(".parquet")) == rows
+        rows = export(store, path.with_suffix(".csv"))
+        assert export(store, path.with_suffix(".parquet")) == rows
     with path.with_suffix(".csv").open(newline="") as file:
         head, *body = list(csv.reader(file))
     assert {len(row) for row in body} == {len(head)}
@@ -97,7 +93,7 @@ def test_results_without_a_trial_are_a_table_without_rows(tiny, tmp_path):
     path = tmp_path / "a.csv"
     with Store.open(stored(tmp_path / "a.sqlite", tiny)) as store:
         columns = list(to_dataframe(store))
-        assert export_csv(store, path) == export_parquet(store, path.with_suffix(".parquet")) == 0
+        assert export(store, path) == export(store, path.with_suffix(".parquet")) == 0
     assert path.read_text().strip().split(",") == columns
     assert parquet.read_table(path.with_suffix(".parquet")).column_names == columns
 
@@ -126,7 +122,7 @@ def test_no_table_is_written_over_results(run):
     path = run("a.csv").path
     before = path.read_bytes()
     with Store.open(path) as store:
-        for export in (export_csv, export_parquet):
-            with pytest.raises(InvalidInput, match="would destroy"):
-                export(store, path)
+        for target, words in ((path, "would destroy"), (path.with_suffix(".xyz"), "neither in")):
+            with pytest.raises(InvalidInput, match=words):
+                export(store, target)
     assert path.read_bytes() == before

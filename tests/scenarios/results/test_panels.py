@@ -14,7 +14,7 @@ from gpbandits_env.scenarios.reporting.plots import figure, plot
 from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.results import records as kept
 from gpbandits_env.scenarios.results.curves import along, curves_of
-from gpbandits_env.scenarios.results.export import export_csv
+from gpbandits_env.scenarios.results.export import export
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
@@ -127,7 +127,7 @@ def test_actions_are_left_out_when_not_wanted_or_too_many(run, thrifty, tmp_path
     with Store.open(run("x.sqlite", replace(thrifty, store_actions=False)).path) as store:
         with pytest.raises(StoreError, match="has no actions"):
             store.arrays(0, "ei", "actions")
-        export_csv(store, tmp_path / "x.csv")
+        export(store, tmp_path / "x.csv")
     with (tmp_path / "x.csv").open() as file:
         assert "action" not in csv.DictReader(file).fieldnames
 

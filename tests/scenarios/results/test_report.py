@@ -10,7 +10,7 @@ from gpbandits_env.errors import InvalidInput, MissingExtra, StoreError, Unknown
 from gpbandits_env.scenarios.bounds import Theorem1
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.reporting.plots import figure, plot
-from gpbandits_env.scenarios.results.export import export_csv, export_parquet, to_dataframe
+from gpbandits_env.scenarios.results.export import export, to_dataframe
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 
@@ -124,12 +124,12 @@ def test_a_plot_that_cannot_be_written(store, tmp_path):
     with pytest.raises(StoreError, match="cannot be written"):
         plot(store, tmp_path / "file" / "x")
     with pytest.raises(StoreError, match="cannot be written"):
-        export_csv(store, tmp_path / "file" / "x.csv")
+        export(store, tmp_path / "file" / "x.csv")
 
 
 def test_csv_has_every_round(store, tmp_path):
     path = tmp_path / "rounds.csv"
-    assert export_csv(store, path) == 2 * 3 * 4 * 12
+    assert export(store, path) == 2 * 3 * 4 * 12
     with path.open() as file:
         rows = list(csv.DictReader(file))
     row = next(
@@ -146,9 +146,9 @@ def test_csv_has_every_round(store, tmp_path):
 
 def test_parquet_equals_csv(store, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    count = export_parquet(store, tmp_path / "a.parquet")
+    count = export(store, tmp_path / "a.parquet")
     table = parquet.read_table(tmp_path / "a.parquet").to_pydict()
-    export_csv(store, tmp_path / "a.csv")
+    export(store, tmp_path / "a.csv")
     with (tmp_path / "a.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert count == len(rows) == len(table["regret"])
@@ -159,7 +159,7 @@ def test_parquet_equals_csv(store, tmp_path):
 def test_parquet_without_pyarrow_names_the_extra(store, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"gpbandits-env\[parquet\]"):
-        export_parquet(store, tmp_path / "a.parquet")
+        export(store, tmp_path / "a.parquet")
 
 
 def test_reports_and_outcomes_are_short(run, store):
@@ -175,7 +175,7 @@ def test_data_frames(run, store, tmp_path):
     pandas = pytest.importorskip("pandas")
     rounds = to_dataframe(store)
     assert len(rounds) == 2 * 3 * 4 * 12
-    export_csv(store, tmp_path / "rounds.csv")
+    export(store, tmp_path / "rounds.csv")
     assert list(rounds) == list(pandas.read_csv(tmp_path / "rounds.csv"))
     assert rounds.equals(run().to_dataframe())
     table = report(store).to_dataframe()
@@ -192,7 +192,7 @@ def test_pandas_is_asked_for_only_when_it_is_needed(store, tmp_path, monkeypatch
     with pytest.raises(MissingExtra, match=r"gpbandits-env\[tables\]"):
         to_dataframe(store)
     with pytest.raises(MissingExtra, match=r"gpbandits-env\[tables\]"):
-        export_csv(store, tmp_path / "a.csv")
+        export(store, tmp_path / "a.csv")
     assert not (tmp_path / "a.csv").exists()
 
 

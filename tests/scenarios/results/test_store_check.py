@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.errors import StoreError
-from gpbandits_env.scenarios.results.export import export_csv
+from gpbandits_env.scenarios.results.export import export
 from gpbandits_env.scenarios.results.records import TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -146,7 +146,7 @@ def test_a_file_is_read_while_a_run_writes_it(tiny, tmp_path):
     while writer.is_alive():
         with Store.open(path) as store:
             first = len(store.done())
-            export_csv(store, tmp_path / "a.csv")
+            export(store, tmp_path / "a.csv")
             report(store)
             assert len(store.done()) == first
             seen.append(first)

@@ -10,7 +10,7 @@ import pytest
 from gpbandits_env import agents as learners
 from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios import AgentEntry
-from gpbandits_env.scenarios.results.export import export_csv
+from gpbandits_env.scenarios.results.export import export
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -274,7 +274,7 @@ def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monke
         outcome = run(name)
         with Store.open(outcome.path) as store:
             found = report(store)
-            export_csv(store, tmp_path / f"{name}.csv")
+            export(store, tmp_path / f"{name}.csv")
             rows = (tmp_path / f"{name}.csv").read_bytes()
             return str(found), store.digest(), rows, outcome.failures, found.failures
 
