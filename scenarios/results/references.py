@@ -10,7 +10,7 @@ import os
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 
@@ -30,13 +30,8 @@ TOLERANCE, ROUNDING = 4.0, 2.0 ** (1 - BITS)
 
 def versions() -> dict[str, str]:
     """The versions of this library, of Python and of the packages that results depend on."""
-    found = {"gpbandits-env": gpbandits_env.__version__, "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # bundled without metadata
-            found[name] = "unknown"
-    return found
+    own = {"gpbandits-env": gpbandits_env.__version__, "python": platform.python_version()}
+    return own | {name: import_module(name).__version__ for name in PACKAGES}
 
 
 def machine() -> Plain:

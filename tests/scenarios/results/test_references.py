@@ -1,5 +1,4 @@
 from dataclasses import replace
-from importlib import metadata
 from itertools import product
 
 import numpy as np
@@ -234,16 +233,3 @@ def test_a_processor_without_some_instructions_is_another(monkeypatch):
     whole = references.machine()
     monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2")
     assert references.machine()["processor"] == f"{whole['processor']} without AVX2"
-
-
-def test_a_package_without_metadata_has_an_unknown_version(monkeypatch):
-    """As in a bundle that leaves metadata out."""
-
-    def version(name):
-        if name == "scipy":
-            raise metadata.PackageNotFoundError(name)
-        return metadata.version(name)
-
-    monkeypatch.setattr(references, "version", version)
-    assert references.versions()["scipy"] == "unknown"
-    assert references.versions()["numpy"] == np.__version__
