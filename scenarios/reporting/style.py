@@ -141,9 +141,7 @@ def new_figure(width: float, height: float) -> Iterator["Figure"]:
     from gpbandits_env.figure import NotebookFigure
 
     with house_style():
-        figure = NotebookFigure(figsize=(width, height), facecolor="white")
-        yield figure
-        _spell_out(figure)
+        yield NotebookFigure(figsize=(width, height), facecolor="white")
 
 
 def line_style(index: int) -> Plain:
@@ -176,23 +174,9 @@ def inline(figure: "Figure") -> str:
     return written[written.index("<svg") :]
 
 
-def _spell_out(figure: "Figure") -> None:
-    r"""Draw a text as it is if its formula cannot be read, as in "$\frac{$"."""
-    from matplotlib.text import Text
-
-    for axes in figure.axes:
-        axes.get_xticklabels(), axes.get_yticklabels()  # which makes those that words were set for
-    for text in figure.findobj(Text):
-        if isinstance(text, Text) and (escaped := _escaped(text.get_text())) != text.get_text():
-            if not text.get_wrap():
-                text.set_parse_math(False)
-            else:  # matplotlib breaks lines as if it still parsed formulas
-                text.set_text(escaped)
-
-
 @lru_cache(500)
-def _escaped(words: str) -> str:
-    """The same words, with a backslash before each dollar if their formula cannot be read."""
+def escaped(words: str) -> str:
+    r"""The same words, with a backslash before each dollar if a formula, as "$\frac{$", is none."""
     from matplotlib.mathtext import MathTextParser
 
     if words.count("$") > 1:
@@ -204,11 +188,8 @@ def _escaped(words: str) -> str:
 
 
 def legible(label: str) -> str:
-    """A label for a legend, which leaves out labels that begin with "_": a space of no width helps.
-
-    A legend is measured before `_spell_out`, so that a formula that cannot be read is escaped here.
-    """
-    return ("\u200b" if label.startswith("_") else "") + _escaped(label)
+    """A label for a legend, which leaves out labels that begin with "_", but for a space before."""
+    return ("\u200b" if label.startswith("_") else "") + escaped(label)
 
 
 def files_of(stem: Path) -> list[Path]:
@@ -223,7 +204,7 @@ def files_of(stem: Path) -> list[Path]:
 
 def entitle(figure: "Figure", title: str) -> None:
     """Draw a title above all panels, in as many lines as it needs."""
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=INK, wrap=True)
+    figure.suptitle(escaped(title), x=0.01, ha="left", fontsize=12, color=INK, wrap=True)
 
 
 def share_legend(figure: "Figure", columns: int, axes: Sequence["Axes"] = ()) -> None:

@@ -8,6 +8,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.reporting.style import (
     entitle,
     files_of,
+    legible,
     new_figure,
     share_legend,
     write,
@@ -43,7 +44,7 @@ def test_rows_of_a_legend_are_of_about_equal_length_and_fit(entries, columns, wa
 
 
 def test_a_formula_that_cannot_be_read_is_drawn_as_text(tmp_path):
-    words = r"$\frac{$ costs $5$"
+    words = legible(r"$\frac{$ costs $5$")
     with new_figure(3.0, 3.0) as figure:
         axes = figure.subplots()
         axes.plot([0, 1], [0, 1], label=words)
