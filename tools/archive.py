@@ -17,6 +17,7 @@ from gpbandits_env.scenarios.suite.archive import ABSENT, OTHERS, current, entri
 from gpbandits_env.scenarios.suite.rows import FILE, Row, load, save
 from tools.site.marked import filled
 
+SUITE = "core-v1"
 ROOT = Path(__file__).resolve().parent.parent / "scenarios" / "suite" / "archive"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "suite.md"
 ONLY_BOXES = "the optimizers of other libraries are run in boxes without noise, one action a round"
@@ -30,13 +31,11 @@ def reason(problem: Scenario, entry: AgentEntry) -> str | None:
 
 
 @click.command()
-@click.option("--suite", type=click.Choice(list(suites.SUITES)), default="core-v1")
 @click.option("--agent", "labels", multiple=True, help="Only this agent; may be repeated.")
-@click.option("--problem", "names", multiple=True, help="Only this problem; may be repeated.")
 @click.option(
     "--verify", is_flag=True, help="Run a trial of every row again, and remake rows that differ."
 )
-def archive(suite: str, labels: tuple[str, ...], names: tuple[str, ...], verify: bool) -> None:
+def archive(labels: tuple[str, ...], verify: bool) -> None:
     """Run the agents that have no row, or an old one, and keep the rows after each problem.
 
     \b
@@ -44,22 +43,21 @@ def archive(suite: str, labels: tuple[str, ...], names: tuple[str, ...], verify:
       python -m tools.archive --agent gp-ucb
       python -m tools.archive --verify
     """
-    file = ROOT / suite / FILE
-    problems = suites.chosen(suite, names or None)
+    file, problems = ROOT / SUITE / FILE, suites.problems(SUITE)
     for label in labels or entries():
         for problem in problems.values():
             _make(problem, entries()[label], file, verify)
-    _explain(suites.problems(suite), file)
-    write_text(PAGE, filled(PAGE.read_text("utf-8"), tables(suite)), "text")
+    _explain(problems, file)
+    write_text(PAGE, filled(PAGE.read_text("utf-8"), tables()), "text")
 
 
-def tables(suite: str) -> dict[str, str]:
+def tables() -> dict[str, str]:
     """The tables of the page about a suite: its problems and tags."""
     problems = [
         [f"`{id.partition('/')[2]}`", p.title, str(p.horizon), str(p.trials), ", ".join(p.tags)]
-        for id, p in suites.problems(suite).items()
+        for id, p in suites.problems(SUITE).items()
     ]
-    tags = [[tag, what] for tag, what in suites.tags(suite).items()]
+    tags = [[tag, what] for tag, what in suites.tags(SUITE).items()]
     return {
         "problems": markdown(["problem", "what it is", "rounds", "trials", "tags"], problems),
         "tags": markdown(["tag", "the problems"], tags),

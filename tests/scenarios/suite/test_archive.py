@@ -54,7 +54,7 @@ def test_an_absent_agent_is_refused_for_the_stated_reason():
 
 def test_the_page_describes_the_problems_as_they_are():
     page = PAGE.read_text("utf-8")
-    assert filled(page, tables("core-v1")) == page
+    assert filled(page, tables()) == page
 
 
 def test_the_archive_is_small():
