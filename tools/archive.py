@@ -32,21 +32,19 @@ def reason(problem: Scenario, entry: AgentEntry) -> str | None:
 
 @click.command()
 @click.option("--agent", "labels", multiple=True, help="Only this agent; may be repeated.")
-@click.option(
-    "--verify", is_flag=True, help="Run a trial of every row again, and remake rows that differ."
-)
-def archive(labels: tuple[str, ...], verify: bool) -> None:
+@click.option("--anew", is_flag=True, help="Run those too that have a row of the present code.")
+def archive(labels: tuple[str, ...], anew: bool) -> None:
     """Run the agents that have no row, or an old one, and keep the rows after each problem.
 
     \b
     Examples:
       python -m tools.archive --agent gp-ucb
-      python -m tools.archive --verify
+      python -m tools.archive --agent gp-ucb --anew
     """
     file, problems = ROOT / SUITE / FILE, suites.problems(SUITE)
     for label in labels or entries():
         for problem in problems.values():
-            _make(problem, entries()[label], file, verify)
+            _make(problem, entries()[label], file, anew)
     _explain(problems, file)
     write_text(PAGE, filled(PAGE.read_text("utf-8"), tables()), "text")
 
@@ -64,21 +62,11 @@ def tables() -> dict[str, str]:
     }
 
 
-def _make(problem: Scenario, entry: AgentEntry, file: Path, verify: bool) -> None:
-    row = load(file).get((entry.label, problem.id))
-    if row is None or not current(row, problem, entry):
-        if reason(problem, entry) is not None:
-            return
-        row = played(problem, entry)
-    elif verify:
-        again = played(problem, entry, row.trials - 1)
-        if again.digests[0] == row.digests[-1]:
-            # Other programs make times longer, never shorter.
-            row = replace(row, seconds=min(row.seconds, again.seconds))
-        else:
-            row = played(problem, entry)
-    else:
+def _make(problem: Scenario, entry: AgentEntry, file: Path, anew: bool) -> None:
+    known = current(load(file).get((entry.label, problem.id)), problem, entry)
+    if (known and not anew) or reason(problem, entry) is not None:
         return
+    row = played(problem, entry)
     save(file, (load(file) | {(entry.label, problem.id): row}).values())
     click.echo(f"{entry.label} {problem.id}: {row.seconds:.3g} s per round")
 
@@ -95,13 +83,13 @@ def _explain(problems: dict[str, Scenario], file: Path) -> None:
     write_text(file.with_name(ABSENT), json.dumps(found, indent=1) + "\n", "text")
 
 
-def played(problem: Scenario, entry: AgentEntry, first: int = 0) -> Row:
-    """The row of an agent on a problem, with the trials from the first one on run here.
+def played(problem: Scenario, entry: AgentEntry) -> Row:
+    """The row of an agent on a problem, with the trials run here.
 
     The seconds are those of the processor, as other programs may run at the same time.
     """
     asked, regrets, seconds = replace(problem, agents=(entry,)), [], []
-    for trial in range(first, problem.trials):
+    for trial in range(problem.trials):
         clock, start = perf_counter(), process_time()
         record = run_trial(asked, entry.label, trial)
         share = min(1.0, (process_time() - start) / (perf_counter() - clock))
