@@ -6,7 +6,6 @@ if a file does not load. (`mkdocs build --strict` checks links.) It needs the bu
 chromium, and playwright (extra: dev).
 """
 
-import argparse
 import sys
 import threading
 from collections.abc import Iterator
@@ -87,16 +86,13 @@ def faults(tab: Page, address: str) -> list[str]:
 
 
 def main() -> int:
-    """Check a site; the exit code is 1 if anything is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, prog="check.py")
-    parser.add_argument("site", nargs="?", type=Path, default=Path("site"), help="the built site")
-    parser.add_argument("--only", default="", help="pages whose path contains this")
-    options = parser.parse_args()
-    names = sorted(str(p.relative_to(options.site)) for p in options.site.rglob("*.html"))
+    """Check the site; the exit code is 1 if anything is wrong."""
+    site = Path("site")
+    names = sorted(str(p.relative_to(site)) for p in site.rglob("*.html"))
     wrong: list[str] = []
     errors: list[str] = []
-    with served(options.site) as address, chromium(errors) as tab:
-        for name in (n for n in names if options.only in n):
+    with served(site) as address, chromium(errors) as tab:
+        for name in names:
             found = faults(tab, address + name)
             wrong += [f"{name}: {fault}" for fault in [*found, *errors]]
             errors.clear()

@@ -17,6 +17,7 @@ from gpbandits_env.gp.samplers import sampler_for
 from gpbandits_env.rewards import datasets
 from gpbandits_env.rewards.drift import MarkovDrift
 from gpbandits_env.rewards.drift import Path as DriftPath
+from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.reporting import style
 from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.seeding import stream
@@ -252,12 +253,9 @@ def tranthe2020_theory(figure: Figure) -> None:
 # -- all ------------------------------------------------------------------------------------------
 
 FIGURES = {
-    draw.__name__.replace("_", "-"): draw
-    for draw in (
-        *(srinivas2010_fig_1, srinivas2010_fig_2a, srinivas2010_fig_2, srinivas2010_fig_3),
-        *(srinivas2010_fig_4, bogunovic2016_lower_bound, bogunovic2016_fig_1),
-        *(bogunovic2016_fig_3b, tranthe2020_theory),
-    )
+    name.replace("_", "-"): draw
+    for name, draw in list(globals().items())
+    if name.partition("_")[0] in registry.PAPERS
 }
 
 
