@@ -188,7 +188,10 @@ def _part(
         at = {k: v[:, _index(found, fraction)] if v.ndim == 2 else v for k, v in curves.items()}
         outcome, numbers = _by(check, at.pop(a), at, a)
         outcomes.append(outcome)
-    return CheckPart(what, _over_rounds(outcomes), numbers, units)
+    *before, last = outcomes
+    if last == HOLDS and before and HOLDS not in before:  # a claim about several rounds
+        last = PART
+    return CheckPart(what, last, numbers, units)
 
 
 def _index(found: Evidence, fraction: float) -> int:
@@ -197,12 +200,6 @@ def _index(found: Evidence, fraction: float) -> int:
     if found.rounds[index] != wanted:
         raise InvalidInput(f"round {wanted} is not kept; kept are {found.rounds.tolist()}")
     return index
-
-
-def _over_rounds(outcomes: Sequence[str]) -> str:
-    """The outcome at the last round, "in part" if a claim about several holds at that one only."""
-    *before, last = outcomes
-    return PART if last == HOLDS and before and HOLDS not in before else last
 
 
 def _by(check: Check, a: Array, others: Mapping[str, Array], label: str) -> yardsticks.Judged:
