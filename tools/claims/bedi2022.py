@@ -1,6 +1,6 @@
 """What decides the claims of bedi2022 beside its curves.
 
-The computations are in three modules: bounds of the theory, model orders, and clock times.
+The computations are in two modules: bounds of the theory with model orders, and clock times.
 """
 
 from functools import partial
@@ -13,7 +13,6 @@ from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.evidence import rounds_kept
 from gpbandits_env.scenarios.results.store import Store
 from tools.claims import bedi2022_bounds as bounds
-from tools.claims import bedi2022_orders as orders
 from tools.claims import named
 from tools.claims.bedi2022_clock import clock
 from tools.claims.bedi2022_runs import RULES
@@ -104,12 +103,12 @@ MEASURES = {
     for end in _READINGS
 }
 COMPUTATIONS = {
-    **named(bounds.corollary, bounds.confidence, bounds.constant, orders.dictionaries),
+    **named(bounds.corollary, bounds.confidence, bounds.constant, bounds.dictionaries),
     **{f"horizons-{p}-{r}": partial(bounds.horizons, p, r) for p in (1, 2) for r in RULES[:2]},
     **{f"continuous-{p}": partial(bounds.continuous, p) for p in (1, 2)},
-    **{f"epsilons-{rule}": partial(orders.epsilons, rule) for rule in RULES},
-    "domains": partial(orders.domains, EPSILON, 10_000),
-    "domains-entropy": partial(orders.domains, ENTROPY, 2000),
+    **{f"epsilons-{rule}": partial(bounds.epsilons, rule) for rule in RULES},
+    "domains": partial(bounds.domains, EPSILON, 10_000),
+    "domains-entropy": partial(bounds.domains, ENTROPY, 2000),
     "clock": partial(clock, EPSILON),
     "clock-entropy": partial(clock, ENTROPY),
 }

@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env.agents.acquisitions.functions import log_h
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
-from tools.claims import bedi2022, bedi2022_bounds, bedi2022_clock, bedi2022_orders
+from tools.claims import bedi2022, bedi2022_bounds, bedi2022_clock
 from tools.claims.bedi2022_runs import DELTA, NOISE_VAR, Runs, line
 
 ARMS = Arms.grid(40, -4.0, 4.0)
@@ -122,7 +122,7 @@ def test_the_bound_of_a_rule_is_that_of_its_theorem():
 
 
 def test_dictionaries_count_points_with_and_without_repeats():
-    found = bedi2022_orders.dictionaries(horizon=12)
+    found = bedi2022_bounds.dictionaries(horizon=12)
     assert len(found) == 5 * 2 * 2 * 3
     for name in (n.removeprefix("rank ") for n in found if n.startswith("rank ")):
         (missing, largest, repeats, distinct, rank) = (
