@@ -94,7 +94,7 @@ def _problem(name: str, env: str, horizon: int, told: Any = None, **env_kwargs: 
 
 
 def _static(name: str, kernel: Plain, noise: float, horizon: int, **more: Any) -> Scenario:
-    more.setdefault("grid", PLANE)
+    more = more if "box" in more else {"grid": PLANE, **more}
     return _problem(name, "StaticGP", horizon, kernel=kernel, noise_var=noise, **more)
 
 
@@ -152,14 +152,7 @@ PROBLEMS = (
     _box("branin", "branin", 2, (-100.0, 120.0, 0.7), 50),
     _box("ackley", "ackley", 4, (-21.0, 1.0, 0.5)),
     _box("hartmann", "hartmann-6", 6, (0.2, 0.5, 0.6)),
-    _problem(
-        "box-noisy",
-        "StaticGP",
-        100,
-        box=[[0.0] * 2, [1.0] * 2],
-        kernel=_kernel("se", 0.3),
-        noise_var=0.25,
-    ),
+    _static("box-noisy", _kernel("se", 0.3), 0.25, 100, box=[[0.0] * 2, [1.0] * 2]),
     _box("levy-20", "levy", 20, (-400.0, 130.0, 2.0)),
     _box("ellipsoid-100", "hyper-ellipsoid", 100, (-1.3e5, 5e4, 5.0), 60, active=10),
 )
