@@ -264,20 +264,16 @@ def card(
     scored = {k: of for k, rows in by.items() if (of := scores.scores_of(rows, scales))}
     shown = list(scored) if all_shown else _shown(agents, newcomer) if scales else []
     rounds = np.unique(np.geomspace(1, max(row.rounds[-1] for row in own.values()), 120).round())
+    score, middle = statistics.interval, statistics.interquartile_mean
+    tagged = scores.by_tag(scored.get(newcomer, {}), tags)
     rank = _ranked(scored, [id for id in own if id in scales])
     return Card(
         ", ".join(dict.fromkeys(id.rpartition("/")[0] for id in own)),
-        _versions(field, newcomer),
+        ", ".join(sorted({row.version for row in field.values()} - {""})),
         newcomer,
         agents,
         statistics.tested([(a, b, [*scores.differences(by[a], by[b]).values()]) for a, b in pairs]),
-        {
-            tag: (
-                statistics.interval(statistics.interquartile_mean, found, rng, resamples),
-                len(found),
-            )
-            for tag, found in scores.by_tag(scored.get(newcomer, {}), tags).items()
-        },
+        {tag: (score(middle, of, rng, resamples), len(of)) for tag, of in tagged.items()},
         rank,
         {
             k: statistics.share_below([*scored[k].values()], statistics.LIMITS, rng, resamples)
@@ -320,16 +316,6 @@ def _shown(agents: Sequence[scores.Standing], newcomer: str) -> list[str]:
     ]
     best = [label for label in scored if label not in (newcomer, ORACLE, RANDOM)]
     return list(dict.fromkeys([newcomer, *best[:3], *([RANDOM] if RANDOM in scored else [])]))
-
-
-def _versions(field: Field, newcomer: str) -> str:
-    """The versions that made the rows of the newcomer, and of the others if these differ."""
-    known: dict[bool, set[str]] = {True: set(), False: set()}
-    for (agent, _), row in field.items():
-        known[agent == newcomer] |= {row.version} - {""}
-    own, others = (", ".join(sorted(versions)) for versions in known.values())
-    both = own and others and own != others
-    return f"{own} for {newcomer}, and {others} for the others" if both else own or others
 
 
 def _check(field: Field, own: Mapping[str, Row]) -> None:
