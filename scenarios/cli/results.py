@@ -7,9 +7,10 @@ import click
 
 from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.files import write_text
 from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import KNOWN
-from gpbandits_env.scenarios.reporting.html import save_page
+from gpbandits_env.scenarios.reporting.html import page
 from gpbandits_env.scenarios.reporting.plots import plot as draw
 from gpbandits_env.scenarios.results.export import export as write_table
 from gpbandits_env.scenarios.results.report import report as summarise
@@ -38,7 +39,8 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
     if html is not None and as_json:
         raise InvalidInput("give --json or --html, not both: each replaces the printed report")
     if html is not None:
-        click.echo(f"page     {save_page(files, html, metric)}")
+        written = write_text(html, page(files, metric), "html", files)
+        click.echo(f"page     {written}")
         return
     results = []
     for file in files:

@@ -8,7 +8,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpbandits_env.arrays import Plain
 from gpbandits_env.display import counted
-from gpbandits_env.files import write_text
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.plots import figure
 from gpbandits_env.scenarios.reporting.style import inline
@@ -47,11 +46,6 @@ def render(name: str, **values: Any) -> str:
     )
     # What stands before the document is the white space of imports.
     return templates.get_template(name).render(values).lstrip()
-
-
-def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = None) -> Path:
-    """Write the page of some results files, which it must not replace."""
-    return write_text(target, page(paths, metric), "html", [Path(path) for path in paths])
 
 
 def _study(path: Path, metric: str | None) -> Plain:

@@ -9,10 +9,9 @@ from html.parser import HTMLParser
 import pytest
 from click.testing import CliRunner
 
-from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.reporting import html
-from gpbandits_env.scenarios.reporting.html import page, save_page
+from gpbandits_env.scenarios.reporting.html import page
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -117,8 +116,10 @@ def test_the_command(file, tmp_path):
 
 def test_a_page_that_cannot_be_written(file, tmp_path):
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(StoreError, match="cannot be written"):
-        save_page([file], tmp_path / "taken" / "report.html")
+    target = str(tmp_path / "taken" / "report.html")
+    run = CliRunner().invoke(main, ["report", str(file), "--html", target])
+    assert run.exit_code == 2
+    assert "cannot be written" in run.stderr
 
 
 def test_the_page_says_what_was_run(file, text):
