@@ -4,7 +4,6 @@ The signals SIGTERM and SIGHUP are handled like Ctrl-C.
 """
 
 import os
-import shlex
 import signal
 import stat
 import sys
@@ -89,7 +88,7 @@ def _handlers(wanted: Mapping[signal.Signals, Any], instead_of: Any) -> Iterator
 
 
 class Group(click.Group):
-    """The commands of `COMMANDS`. Each error is one line, without a traceback."""
+    """The commands of `COMMANDS`. Each error that is foreseen is one line, without a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -113,7 +112,6 @@ class Group(click.Group):
         """Run a command line. Exit with 2 on a user's mistake, and with 128 + n on signal n."""
         global _received
         _received = signal.SIGINT
-        standalone = options.pop("standalone_mode", True)
         if isinstance(sys.stdout, TextIOWrapper):  # file names need not be valid text
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
@@ -139,15 +137,11 @@ class Group(click.Group):
             about = f"{error.filename}: " if error.filename else "standard output: "
             _fail(about + (error.strerror or str(error)), 2)
         except Exception as error:
+            sys.excepthook(type(error), error, error.__traceback__)
             what = f"{type(error).__name__}: {error}"[:300]
-            _fail(
-                f"unexpected error, {what}. {_kept_traceback(error)}. Please report "
-                "it, unless the traceback ends in a module of your own",
-                UNFORESEEN,
-            )
-        if standalone:
-            sys.exit(code)
-        return code
+            asked = "Please report it with this traceback, unless that ends in a module of your own"
+            _fail(f"unexpected error, {what}. {asked}", UNFORESEEN)
+        sys.exit(code)
 
 
 def summary(name: str) -> str:
@@ -155,23 +149,6 @@ def summary(name: str) -> str:
     module, _, function = COMMANDS[name].partition(".")
     text = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
     return text.partition(f"\ndef {function}(")[2].partition('"""')[2].partition("\n")[0]
-
-
-def _kept_traceback(error: Exception) -> str:
-    """Write the traceback to a new file, and return a sentence that says where it is."""
-    # Imported here, because they are slow to import and needed only for unexpected errors.
-    import tempfile
-    import traceback
-
-    text = "".join(traceback.format_exception(error))
-    try:
-        with tempfile.NamedTemporaryFile(prefix="gpbandits-", suffix=".log", delete=False) as file:
-            words = f"{shlex.join(['gpbandits', *sys.argv[1:]])}\n{text}"
-            file.write(words.encode(errors="backslashreplace"))
-    except OSError:
-        click.echo(text, err=True)
-        return "The full traceback is above"
-    return f"The full traceback is in {file.name}"
 
 
 def _show(others: Callable[..., None], message: object, category: type, *place: Any) -> None:
