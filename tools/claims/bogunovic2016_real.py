@@ -40,13 +40,6 @@ def difference(a: Array, b: Array) -> Array:
     return np.concatenate(parts) + a.mean() - b.mean()
 
 
-def _independent(entry: AgentEntry, problem: Problem) -> AgentEntry:
-    """The same agent with a kernel that is 0 between different arms."""
-    variances = problem.kernel.diagonal(problem.domain.span)
-    settings = {**entry.settings, "kernel": Empirical(np.diag(variances))}
-    return replace(entry, settings=settings)
-
-
 # -- Temperatures ----------------------------------------------------------------------------------
 
 
@@ -66,7 +59,10 @@ def temperature() -> Arrays:
     moved = np.abs(np.diff(train, axis=0)).max(axis=1).mean() * len(rows) / (high - low)
     limits = {"low": low, "high": high}
     chosen = {label: entries[label] for label in ("tv-gp-ucb", "r-gp-ucb", "gp-ucb", "random")}
-    chosen["temporal"] = _independent(entries["tv-gp-ucb"], problem)
+    # A kernel that is 0 between different arms.
+    apart = {"kernel": Empirical(np.diag(problem.kernel.diagonal(problem.domain.span)))}
+    tv = entries["tv-gp-ucb"]
+    chosen["temporal"] = replace(tv, settings={**tv.settings, **apart})
     chosen["rexp3"] = replace(entries["rexp3"], settings=limits)
     chosen["rexp3 measured"] = replace(entries["rexp3"], settings={**limits, "variation": moved})
     regret = {
