@@ -36,7 +36,6 @@ from gpbandits_env.scenarios.suite.comparison import REFERENCE, compare, gather
 @click.option("--baseline", metavar="A", help="Test this agent against each other one only.")
 @click.option("--latex", is_flag=True, help="Print a LaTeX table (booktabs) and draw no plot.")
 @options.out(help="Name of the plots (.png and .svg).")
-@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
 @options.as_json(help="Print JSON and draw no plot.")
 def compare_command(
     files: tuple[Path, ...],
@@ -45,7 +44,6 @@ def compare_command(
     baseline: str | None,
     latex: bool,
     out: Path | None,
-    seed: int,
     as_json: bool,
 ) -> None:
     """Compare agents over all scenarios in FILES: ranks, scores, profiles, pairwise tests.
@@ -60,7 +58,7 @@ def compare_command(
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
     field, title = gather(files, metric, agents), METRICS[metric].title
-    found = compare(field, baseline, title=title, seed=seed)
+    found = compare(field, baseline, title=title)
     if as_json:
         click.echo(json.dumps({"metric": metric, **found.to_dict()}, indent=2))
         return

@@ -156,14 +156,12 @@ def _end_on_failures(outcome: SuiteOutcome) -> None:
 @click.option("--agent", help="Only this agent; with --rows, its name or 'module:Class'.")
 @click.option("--rows", type=options.PATH, help="Check these rows of a run instead of the archive.")
 @options.settings(help="With --rows: a setting of the agent.")
-@click.option("--seed", type=click.IntRange(0), help="Seed of the sample.")
 def check(
     name: str,
     sample: int,
     agent: str | None,
     rows: Path | None,
     settings: tuple[str, ...],
-    seed: int | None,
 ) -> None:
     """Run some trials of the archive again, and compare their digests.
 
@@ -193,7 +191,7 @@ def check(
         one_of(agent, known, "agent of the archive", suites.HINT)
     if not wanted:
         raise InvalidInput(f"{rows or f'the archive of {name}'} has no rows of {agent or 'agents'}")
-    for row, trial in sampled(wanted, sample, seed):
+    for row, trial in sampled(wanted, sample):
         problem = problems[one_of(row.problem, problems, "problem", suites.HINT)]
         verdict = rerun(row, problem, known[row.agent], trial)
         found[verdict] += 1

@@ -230,7 +230,6 @@ def card(
     notes: Sequence[str] = (),
     failed: str = "",
     resamples: int = statistics.RESAMPLES,
-    seed: int = 0,
 ) -> Card:
     """Compare an agent with all others of a field, or each agent with each.
 
@@ -244,12 +243,11 @@ def card(
         notes: what else the card has to say.
         failed: which trials of the newcomer raised errors.
         resamples: the number of bootstrap samples.
-        seed: the seed of the bootstrap.
     Raises:
         UnknownName: the field has no row of the newcomer.
         InvalidInput: rows of one problem are of different problems or horizons.
     """
-    by, rng = scores.by_agent(field), np.random.default_rng(seed)
+    by, rng = scores.by_agent(field), np.random.default_rng(0)
     all_shown = not newcomer or scales is not None
     if newcomer or not by:
         one_of(newcomer, by, "agent with rows")
@@ -257,7 +255,7 @@ def card(
     _check(field, own)
     shared = {key: row for key, row in field.items() if key[1] in own}
     scales = scores.scales_of(shared, newcomer) if scales is None else scales
-    agents = scores.standings(shared, tags, scales=scales, resamples=resamples, seed=seed)
+    agents = scores.standings(shared, tags, scales=scales, resamples=resamples)
     rivals = [a.label for a in agents if a.label not in (newcomer, ORACLE)]
     every = [(newcomer, rival) for rival in rivals] if newcomer else combinations(rivals, 2)
     pairs = [(a, b) for a, b in every if by[a].keys() & by[b].keys()]

@@ -185,7 +185,6 @@ def compare(
     *,
     title: str = "regret",
     resamples: int = statistics.RESAMPLES,
-    seed: int = 0,
 ) -> Card:
     """Compare agents over problems.
 
@@ -200,16 +199,15 @@ def compare(
             needs smaller p-values.
         title: what the regret is.
         resamples: the number of bootstrap samples.
-        seed: the seed of the bootstrap.
     Raises:
         UnknownName: the baseline is not among the agents.
     """
-    by, means, rng = by_agent(field), means_of(field), np.random.default_rng(seed)
+    by, means, rng = by_agent(field), means_of(field), np.random.default_rng(0)
     if baseline is not None:
         one_of(baseline, by, "agent in these files")
     one = statistics.RANDOM if statistics.RANDOM in by else ""
     scales = {id: _scale(of) for id, of in means.items()}
-    made = card(field, baseline or "", scales=scales, resamples=resamples, seed=seed)
+    made = card(field, baseline or "", scales=scales, resamples=resamples)
     improvement: dict[str, dict[str, statistics.Interval]] = {label: {} for label in by}
     for a, b in combinations(by, 2):
         both = [rows[id].regret[:, -1] for id in means for rows in (by[a], by[b])]

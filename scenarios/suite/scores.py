@@ -51,14 +51,13 @@ def standings(
     *,
     scales: Mapping[str, Scale] | None = None,
     resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> tuple[Standing, ...]:
     """Every agent of a field with its score, the best first; by default on its `scales_of`."""
     scales, found = scales_of(field) if scales is None else scales, []
     for label, rows in by_agent(field).items():
         own = scores_of(rows, scales)
         # Each agent has its own stream, so that a new one changes no other interval.
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(0)
         score = interval(interquartile_mean, [*own.values()], rng, resamples) if own else UNKNOWN
         seconds = np.exp(np.mean([np.log(max(row.seconds, 1e-9)) for row in rows.values()]))
         means = {

@@ -177,11 +177,9 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
     assert 85 <= covered <= 100
 
 
-def test_the_same_seed_gives_the_same_intervals():
-    once, again, other = (compare(REGRETS, resamples=50, seed=k).to_dict() for k in (0, 0, 1))
+def test_intervals_are_the_same_whenever_they_are_computed():
+    once, again = (compare(REGRETS, resamples=50).to_dict() for _ in range(2))
     assert once == again
-    for name in ("agents", "improvement", "profiles"):
-        assert once[name] != other[name]
 
 
 SUITE = [
