@@ -13,8 +13,8 @@ from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.arrays import Plain
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
-from gpbandits_env.scenarios.study.runner import PlannedTrial
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable
+from gpbandits_env.scenarios.study.runner import PlannedTrial, run_tasks
 
 PATIENCE = "30s"
 # Seconds without a result after which we check that the cluster has workers.
@@ -78,7 +78,7 @@ class DaskCluster(Pool):
                     _log.warning("the Dask scheduler has no workers; waiting until some connect")
                     warned = True
 
-    def result(self, handle: str) -> tuple[Results, float]:
+    def result(self, handle: str) -> Results:
         future = self._futures.pop(handle)
         try:
             return future.result()
@@ -88,6 +88,6 @@ class DaskCluster(Pool):
             future.release()
 
 
-def _work(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:
+def _work(tasks: Sequence[PlannedTrial]) -> Results:
     with _ONE_AT_A_TIME:
-        return run_timed(tasks)
+        return run_tasks(tasks)

@@ -20,8 +20,8 @@ from joblib.externals.loky.backend.utils import kill_process_tree
 from joblib.externals.loky.cloudpickle_wrapper import dumps
 
 from gpbandits_env.scenarios.study import worker
-from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed
-from gpbandits_env.scenarios.study.runner import PlannedTrial
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied
+from gpbandits_env.scenarios.study.runner import PlannedTrial, run_tasks
 
 # How often a task is restarted whose worker died.
 REVIVALS = 3
@@ -54,8 +54,8 @@ class Here(Pool):
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
         return list(handles)
 
-    def result(self, handle: Any) -> tuple[Results, float]:
-        return run_timed(self._tasks)
+    def result(self, handle: Any) -> Results:
+        return run_tasks(self._tasks)
 
 
 class Processes(Pool):
@@ -69,7 +69,7 @@ class Processes(Pool):
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
         connection = self._idle.pop() if self._idle else self._started()
-        task = dumps((run_timed, tasks))
+        task = dumps((run_tasks, tasks))
         try:
             connection.send_bytes(task)
         except OSError:  # its process was killed while it was idle
@@ -81,7 +81,7 @@ class Processes(Pool):
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
         return wait(list(handles))
 
-    def result(self, handle: Any) -> tuple[Results, float]:
+    def result(self, handle: Any) -> Results:
         try:
             found = handle.recv()
         except (EOFError, OSError) as error:

@@ -10,8 +10,8 @@ import ray
 from ray import exceptions
 
 from gpbandits_env.errors import InvalidInput, MissingExtra
-from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
-from gpbandits_env.scenarios.study.runner import PlannedTrial
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable
+from gpbandits_env.scenarios.study.runner import PlannedTrial, run_tasks
 
 RETRIES = 3
 
@@ -63,7 +63,7 @@ class RayCluster(Pool):
 
     def __init__(self) -> None:
         self.running: set[Any] = set()
-        self._run = ray.remote(num_cpus=1, max_retries=RETRIES)(run_timed)
+        self._run = ray.remote(num_cpus=1, max_retries=RETRIES)(run_tasks)
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
         handle = self._run.remote(tasks)
@@ -73,7 +73,7 @@ class RayCluster(Pool):
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
         return ray.wait(list(handles))[0]
 
-    def result(self, handle: Any) -> tuple[Results, float]:
+    def result(self, handle: Any) -> Results:
         self.running.discard(handle)  # lets Ray free the result
         try:
             return ray.get(handle)

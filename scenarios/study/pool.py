@@ -9,19 +9,18 @@ starts, otherwise the interface of the cluster.
 import socket
 from collections import Counter, deque
 from collections.abc import Collection, Generator, Iterable, Sequence
-from time import perf_counter
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from gpbandits_env.errors import ClusterLost
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialRecord
-from gpbandits_env.scenarios.study.runner import PlannedTrial, died, run_tasks
+from gpbandits_env.scenarios.study.runner import PlannedTrial, died
 
 Results: TypeAlias = list[TrialRecord | TrialFailure]
 
-# Seconds of work that a worker gets at a time. Short tasks are sent together, because sending a
-# task takes milliseconds too.
-PORTION, MOST = 0.1, 100
+# Tasks are sent together, because sending one takes milliseconds, as a short one does. A worker
+# returns those for which a portion has no time.
+MOST = 100
 PATIENCE = 10.0  # seconds for a connection to be accepted
 
 
@@ -47,13 +46,13 @@ class Pool(Protocol):
     lost: tuple[type[Exception], ...] = ()
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
-        """Start `run_timed` of a portion, and return its handle."""
+        """Start `run_tasks` of a portion, and return its handle."""
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
         """Wait until at least one handle is done, and return those that are."""
 
-    def result(self, handle: Any) -> tuple[Results, float]:
-        """The result of `run_timed`.
+    def result(self, handle: Any) -> Results:
+        """The result of `run_tasks`, which is that of the first tasks at least.
 
         Raises:
             WorkerDied: the worker did not survive it.
@@ -61,12 +60,11 @@ class Pool(Protocol):
 
 
 class Queue:
-    """The numbers of the tasks that wait for a pool, and the size of its portions."""
+    """The numbers of the tasks that wait for a pool."""
 
     def __init__(self, tasks: int, pool: Pool) -> None:
         self._waiting, self._alone = deque(range(tasks)), deque[int]()
         self._pool, self._deaths = pool, Counter[int]()
-        self._pace: float | None = None
 
     def gives(self, running: int) -> bool:
         """Whether there is a portion for a pool that runs ``running`` portions."""
@@ -78,14 +76,12 @@ class Queue:
         """The next portion of at least one task. Suspects come last, one at a time."""
         if not self._waiting:
             return [self._alone.popleft()]
-        few = 1 if self._pace is None else int(PORTION / max(self._pace, PORTION / MOST))
-        fair = len(self._waiting) // (2 * self._pool.slots)
-        return [self._waiting.popleft() for _ in range(max(1, min(few, fair)))]
+        fair = min(MOST, len(self._waiting) // (2 * self._pool.slots))
+        return [self._waiting.popleft() for _ in range(max(1, fair))]
 
-    def done_in(self, seconds: float, left: Sequence[int] = ()) -> None:
-        """Note the mean time per task of a portion, of which some tasks were left."""
-        self._pace = seconds if self._pace is None else 0.5 * (self._pace + seconds)
-        self._waiting.extendleft(reversed(left))
+    def put_back(self, tasks: Sequence[int]) -> None:
+        """Put tasks first again, for which a portion had no time."""
+        self._waiting.extendleft(reversed(tasks))
 
     def died(self, portion: Sequence[int]) -> bool:
         """Note that a worker died; return whether the portion is given up, not restarted."""
@@ -123,29 +119,19 @@ def results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, Non
             for handle in pool.wait(running):
                 portion = running.pop(handle)
                 try:
-                    records, seconds = pool.result(handle)
+                    records = pool.result(handle)
                 except WorkerDied as error:
                     if queue.died(portion):
                         found.append(died(tasks[portion[0]], error))
                 else:
                     found += records
-                    queue.done_in(seconds, portion[len(records) :])
+                    queue.put_back(portion[len(records) :])
     except pool.lost as error:
         first, *_ = f"{type(error).__name__}: {str(error).strip()}".splitlines()  # of very many
         raise ClusterLost(
             f"the {pool.cluster} cluster is gone, or its workers cannot run trials ({first}); "
             "check that it runs, with this version of gpbandits-env on every machine"
         ) from error
-
-
-def run_timed(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:
-    """The results of the first tasks, which take a portion's time, and the mean seconds per task.
-
-    A trial may take much longer than those before, by which the size of a portion is estimated.
-    """
-    start = perf_counter()
-    found = run_tasks(tasks, PORTION)
-    return found, (perf_counter() - start) / len(found)
 
 
 def check_reachable(address: str) -> None:

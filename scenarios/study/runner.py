@@ -1,7 +1,6 @@
 """Runs a trial (one agent in one environment instance), here or in a worker."""
 
 import json
-import math
 import re
 import sys
 import threading
@@ -34,6 +33,8 @@ register_all()
 
 # The rounds for which a trial that its clock ends has room at first.
 USUAL = 256
+# Seconds of work that a worker does at a time.
+PORTION = 0.1
 # Environments that a thread keeps: those of a study differ only in the parameters of its grid.
 MOST_KEPT = 2
 # The folders of the scenario files that were read, in which modules that they name are found.
@@ -334,17 +335,15 @@ def model_order(agent: Any) -> int:
     return int(getattr(getattr(agent, "posterior", None), "size", 0))
 
 
-def run_tasks(
-    tasks: Sequence[PlannedTrial], seconds: float = math.inf
-) -> list[records.TrialRecord | records.TrialFailure]:
+def run_tasks(tasks: Sequence[PlannedTrial]) -> list[records.TrialRecord | records.TrialFailure]:
     """Run the trials of several tasks; a trial that raises or exits becomes a failure.
 
-    None begins after so many seconds, except the first.
+    None begins after `PORTION` seconds, except the first.
 
     BLAS is limited to one thread here, so that the limit holds in every engine, and once for all
     tasks, because finding the loaded libraries takes about 2 ms.
     """
-    found, end = [], perf_counter() + seconds
+    found, end = [], perf_counter() + PORTION
     with one_blas_thread():
         for task in tasks:
             found.append(_run_or_fail(task))

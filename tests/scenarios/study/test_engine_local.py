@@ -33,14 +33,14 @@ def play(monkeypatch):
                 os._exit(3)
             elif task.key == "half":
                 Connection._send = half  # what returns the results
-        return tasks, 0.001
+        return tasks
 
     def played(*names):
         tasks = [SimpleNamespace(key=name) for name in names]
         with engines.opened(2) as workers:
             yield from (result for results in pool.results(tasks, workers) for result in results)
 
-    monkeypatch.setattr(engine_local, "run_timed", run)
+    monkeypatch.setattr(engine_local, "run_tasks", run)
     return played
 
 
@@ -57,42 +57,33 @@ def test_results_come_as_they_are_done_not_in_order(play):
 
 
 def test_short_tasks_are_given_by_the_dozen():
-    queue = pool.Queue(1000, engine_local.Processes(2))
-    assert queue.take() == [0]  # nobody knows yet how long they take
-    queue.done_in(0.01)
-    assert queue.take() == list(range(1, 11))
-    queue.done_in(0.0)
-    assert len(queue.take()) == 20  # about 5 ms a task
-    queue.done_in(1e-9)
-    for _ in range(20):
-        queue.done_in(1e-9)
-    assert len(queue.take()) == pool.MOST
-    queue.done_in(3.0)
-    assert len(queue.take()) == 1
+    queue = pool.Queue(300, engine_local.Processes(2))
+    assert queue.take() == list(range(75))
+    queue.put_back(range(50, 75))
+    assert queue.take()[:30] == list(range(50, 80))
+    assert len(pool.Queue(1000, engine_local.Processes(2)).take()) == pool.MOST
     end = pool.Queue(8, engine_local.Processes(2))
-    end.done_in(1e-6)
     assert [len(end.take()) for _ in range(7)] == [2, 1, 1, 1, 1, 1, 1]  # nobody waits at the end
     assert not end.gives(0)
 
 
 def test_slow_tasks_after_a_quick_one_come_one_by_one(monkeypatch):
-    """A portion whose size was estimated by the quick one ends when its time is over."""
+    """A portion ends when its time is over."""
     monkeypatch.setattr(runner, "_run_or_fail", lambda seconds: time.sleep(seconds) or seconds)
-    tasks = [0.0, *[1.2 * pool.PORTION] * 6]
+    tasks = [0.0, *[1.2 * runner.PORTION] * 6]
     with engines.opened(1) as here:
-        assert list(pool.results(tasks, here)) == [[seconds] for seconds in tasks]
+        assert list(pool.results(tasks, here)) == [tasks[:2], *([seconds] for seconds in tasks[2:])]
 
 
 def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():
     queue = pool.Queue(12, engine_local.Processes(1))
-    queue.done_in(0.02)
     portion = queue.take()
-    assert portion == [0, 1, 2, 3, 4]
+    assert portion == [0, 1, 2, 3, 4, 5]
     assert not queue.died(portion)
-    later = [queue.take() for _ in range(7)]
+    later = [queue.take() for _ in range(4)]
     while queue.gives(0):
         later.append(queue.take())
-    assert later[-5:] == [[0], [1], [2], [3], [4]]
+    assert later[-6:] == [[0], [1], [2], [3], [4], [5]]
     assert sorted(i for given in later for i in given) == list(range(12))
     given_up = [queue.died([2]) for _ in range(engine_local.REVIVALS + 1)]
     assert given_up == [False] * engine_local.REVIVALS + [True]
@@ -101,7 +92,6 @@ def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():
 def test_a_trial_that_kills_its_worker_fails_alone(play, one_worker, monkeypatch):
     """What was given with it is played once."""
     monkeypatch.setattr(engine_local, "REVIVALS", 1)
-    monkeypatch.setattr(pool, "PORTION", 10.0)
     taken = []
     take = pool.Queue.take
     monkeypatch.setattr(pool.Queue, "take", lambda self: taken.append(take(self)) or taken[-1])

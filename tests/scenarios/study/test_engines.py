@@ -78,7 +78,7 @@ def test_on_ray_killed_workers_do_no_harm(check_kills, started, monkeypatch):
 @pytest.fixture
 def used(monkeypatch):
     """One process, which counts tasks, has done so once and is idle."""
-    monkeypatch.setattr(engine_local, "run_timed", len)
+    monkeypatch.setattr(engine_local, "run_tasks", len)
     processes = engine_local.Processes(1)
     assert counted(processes, ["a task"]) == 1
     yield processes

@@ -60,7 +60,7 @@ def test_a_study_in_parts_equals_the_whole(run, tiny):
 
 def test_a_finished_study_is_not_played_again(run, monkeypatch):
     first = run()
-    monkeypatch.setattr("gpbandits_env.scenarios.study.pool.run_tasks", None)
+    monkeypatch.setattr("gpbandits_env.scenarios.study.engine_local.run_tasks", None)
     assert run().done == first.total
 
 
@@ -228,20 +228,20 @@ def test_a_report_without_results_says_what_the_agent_raised(run, tiny, monkeypa
 
 
 def test_ctrl_c_keeps_what_is_done(run, monkeypatch):
-    from gpbandits_env.scenarios.study import pool
+    from gpbandits_env.scenarios.study import engine_local
 
-    play, count = pool.run_tasks, iter(range(100))
+    play, count = engine_local.run_tasks, iter(range(100))
 
     def interrupted(*given):
         if next(count) == 2:
             raise KeyboardInterrupt
         return play(*given)
 
-    monkeypatch.setattr(pool, "run_tasks", interrupted)
+    monkeypatch.setattr(engine_local, "run_tasks", interrupted)
     stopped = run()
     assert stopped.interrupted
     assert 0 < stopped.done < stopped.total
-    monkeypatch.setattr(pool, "run_tasks", play)
+    monkeypatch.setattr(engine_local, "run_tasks", play)
     again, whole = run(), run("whole.sqlite")
     assert not again.interrupted
     assert contents(again.path) == contents(whole.path)
@@ -262,6 +262,7 @@ def test_the_plan_is_every_trial_once_in_declared_order(tiny):
 def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monkeypatch):
     """Tables, pages, exports, failures and the digest, of one set of results."""
     tasks = plan(tiny.cells(), tiny.trials, 0)
+    monkeypatch.setattr("gpbandits_env.scenarios.study.runner.PORTION", np.inf)
     done = run_tasks(tasks)
     for i in (5, 14):
         done[i] = TrialFailure(done[i].key, "ValueError: no", "Traceback: no")
