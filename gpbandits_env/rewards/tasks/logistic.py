@@ -46,7 +46,7 @@ def train(
     Each epoch shuffles the digits. Dropout sets an input to 0 with probability ``dropout`` and
     scales the others by 1/(1 - dropout); the constant input is never dropped. The penalty is
     l2/2 |W|^2 and includes the weights of the constant input. Cost: 25 ms per epoch of 4,000
-    digits, and three times as much in batches of 8.
+    digits, and half as much again in batches of 8.
     """
     rng = np.random.default_rng(SEED)
     n, shrink, kept = len(data.inputs), 1.0 - rate * l2, 1.0 / (1.0 - dropout)
@@ -105,7 +105,7 @@ def _with_ones(digits: Digits) -> Array:
 class MnistLogistic(Task):
     """The accuracy on held-out digits after two epochs of SGD, as a function of four settings.
 
-    An evaluation depends only on the settings, on any processor. Cost: about 55 ms on one core;
+    An evaluation depends only on the settings, on any processor. Cost: about 50 ms on one core;
     0.8 s with all of MNIST.
 
     Args:
