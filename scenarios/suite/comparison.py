@@ -7,6 +7,7 @@ Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the S
 Precipice"; the probability of improvement is their eq. in Section 4.3.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -167,6 +168,9 @@ def _in_common(found: Mapping[str, list[Source]], agents: Sequence[str] | None) 
             shared = [trial for trial in shared if trial < len(units)]
         if not shared:
             raise StoreError(f"no trial of {name} was run by all of {', '.join(common)}")
+        if len(shared) < (most := max(len(part.runs[label]) for label, part in of.items())):
+            count = f"{len(shared)} of {most} trials of {name}"
+            warnings.warn(f"only {count} were run by all compared agents, and count", stacklevel=2)
         for label, part in of.items():
             curves = np.array([part.runs[label][trial] for trial in shared])
             curves = curves[:, np.isin(part.rounds, rounds)]

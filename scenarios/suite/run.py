@@ -22,7 +22,7 @@ from gpbandits_env.scenarios.study.runner import PlannedTrial, run_tasks, run_tr
 from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived, current, digest, refusal, row_of
 from gpbandits_env.scenarios.suite.card import Card, card
-from gpbandits_env.scenarios.suite.rows import FILE, Field, Row, save
+from gpbandits_env.scenarios.suite.rows import FILE, Field, Row, load, save
 
 # How a rerun compares with the archive.
 SAME, ROUNDED, DIFFERENT = "same bits", "same to rounding", "different"
@@ -143,6 +143,7 @@ def run_suite(
     refused: dict[str, str] = {}
     failures: dict[str, tuple[TrialFailure, ...]] = {}
     interrupted, jobs = False, workers(jobs)
+    before = load(where / FILE)
     chosen = suites.chosen(suite, problems)
     if trials is not None:
         whole(trials, "trials", maximum=max(problem.trials for problem in chosen.values()))
@@ -171,7 +172,14 @@ def run_suite(
     if not rows and refused and not failures and not interrupted:
         raise InvalidInput(f"{entry.label} can play no problem of {suite}: {refused.popitem()[1]}")
     own = [row for (agent, _), row in rows.items() if agent == entry.label]
-    save(where / FILE, own)
+    # Rows of other agents stay, and those of this one on problems that this run left out.
+    made, same = {row.problem for row in own}, {row.settings for row in own if not fresh}
+    stays = [
+        row
+        for (agent, id), row in before.items()
+        if agent != entry.label or (id not in made and row.settings in same)
+    ]
+    save(where / FILE, [*stays, *own])
     shown = entry.label
     if not seed and any(agent == shown for agent, _ in archived(suite)):
         shown += " (this run)"  # beside the archive's

@@ -212,6 +212,15 @@ def test_notes_on_the_numbers_of_trials():
     assert any("no spread" in note for note in compare({"w": one}, resamples=10).notes)
 
 
+def test_trials_that_not_all_agents_have_run_are_told():
+    curve = np.array([1.0])
+    runs = {"a": dict.fromkeys(range(3), curve), "b": dict.fromkeys((0, 2), curve)}
+    source = comparison.Source(np.array([1]), runs)
+    with pytest.warns(UserWarning, match="only 2 of 3 trials of x were run by all compared agents"):
+        found = comparison._in_common({"x": [source]}, None)
+    assert [row.trials for row in found.values()] == [2, 2]
+
+
 def test_nothing_is_given_twice(files):
     with pytest.raises(InvalidInput, match="is given twice"):
         gather([files[0], files[0].parent / "." / files[0].name], "simple_regret")
