@@ -14,7 +14,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y, reported_metrics
 from gpbandits_env.scenarios.reporting import style
-from gpbandits_env.scenarios.results.curves import along, in_parts, optimum_moves
+from gpbandits_env.scenarios.results.curves import along, in_parts, optimum_moves, resets
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
 
@@ -139,7 +139,7 @@ def declared(store: Store) -> list[Panel]:
 def _draw_curves(
     axes: "Axes", store: Store, cell: int, panel: Panel, styles: Mapping[str, Plain]
 ) -> None:
-    """Draw means with bands on empty axes.
+    """Draw means with bands on empty axes, and a dot where an agent has just forgotten everything.
 
     On a logarithmic axis a band of half height h around a mean y reaches from y / (1 + h / y) to
     y + h: as far down as up.
@@ -151,6 +151,8 @@ def _draw_curves(
         curves = along(store, cell, label, panel.y)
         mean, half = curves.mean(axis=0), panel.band_of(curves)
         at = along(store, cell, label, panel.x).mean(axis=0)
+        forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0)) - 1
+        axes.plot(at[forgotten], mean[forgotten], ".", color=look["color"], markersize=5)
         rounds = _plotted(len(mean)) - 1
         at, mean, half = at[rounds], mean[rounds], half[rounds]
         alone = "o" if np.isfinite(at).sum() == 1 else None  # a line of one point is not seen

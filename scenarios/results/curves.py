@@ -4,7 +4,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Plain
+from gpbandits_env.arrays import Array, IntArray, Plain
 from gpbandits_env.scenarios.declare import put
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named
 from gpbandits_env.scenarios.results.store import Store
@@ -93,3 +93,9 @@ def rounds_played(store: Store, cell: int, label: str) -> Array:
     if store.scenario.get("selective"):
         return np.full(trials, np.nan)
     return np.asarray(_in_rounds(store, cell, label)[:, -1] / m)
+
+
+def resets(model_order: Array) -> IntArray:
+    """The rounds, from 1, after which a posterior was empty again: (T,) model orders -> (k,)."""
+    held = np.asarray(model_order) > 0.0
+    return np.flatnonzero(~held & np.logical_or.accumulate(held)) + 1

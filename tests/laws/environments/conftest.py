@@ -164,7 +164,7 @@ def same(a, b):
 
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch):
-    monkeypatch.setattr(episodes, "rows_ahead", lambda batch_size: AHEAD)
+    monkeypatch.setattr(episodes, "AHEAD", 2 * AHEAD)  # for batches of two actions
     monkeypatch.setattr(contexts, "BLOCK", AHEAD)
 
 
