@@ -46,6 +46,29 @@ def test_the_ratios_of_the_loops_are_those_of_the_file():
     assert [ratio for pair in told for ratio in pair] == [ratio for *_, ratio in rows]
 
 
+def test_the_ratios_to_a_bare_loop_are_those_of_the_file():
+    text = (ROOT / "benchmarks" / "results" / "ask_tell.txt").read_text(encoding="utf-8")
+    found = re.findall(r"^ +([\d.]+)  <= .+?: ([\d.]+) and ([\d.]+) us", text, re.MULTILINE)
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    rows = re.findall(r"\(([\d.]+) and ([\d.]+) microseconds a round\) \| ([\d.]+) \|", page)
+    assert [(ratio, own, bare) for own, bare, ratio in rows] == found
+    assert len(rows) == 2
+
+
+def test_the_table_of_the_posterior_is_that_of_the_file():
+    text = (ROOT / "benchmarks" / "results" / "posterior.txt").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    table = page.partition("## The posterior alone")[2].partition("\n\nA box with")[0]
+    told = re.findall(r"^\| .+ \| ([\d.]+)(?: to ([\d.]+))? \|$", table, re.MULTILINE)
+    ratios = [float(ratio) for ratio in re.findall(r"^ +([\d.]+)  ", text, re.MULTILINE)]
+    times = re.findall(r"threads / one: (.+?) \([\d.]+ against ([\d.]+) us", text)
+    slow = ratios[4:]
+    expected = [f"{ratios[0]:.0f}", f"{ratios[1]:.0f}", f"{ratios[2]:.2f}", f"{ratios[3]:.1f}"]
+    assert [row[0] for row in told[:4]] == expected
+    assert told[4] == (f"{min(slow):.2f}", f"{max(slow):.2f}")
+    assert [row[0] for row in told[5:]] == [t for n, t in times if not n.endswith(("10000", "500"))]
+
+
 def test_the_numbers_of_outliers_are_those_of_the_file():
     text = (ROOT / "benchmarks" / "results" / "outliers.txt").read_text(encoding="utf-8")
     lines = [line.rsplit(None, 3) for line in text.splitlines()]
