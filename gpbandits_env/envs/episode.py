@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Points, as_array
+from gpbandits_env.arrays import Array, Points, as_array, frozen
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.clock import Clock, Timing
 from gpbandits_env.envs.corruption import Corruption
@@ -181,13 +181,16 @@ def valued(function: Function, actions: Points) -> Array:
     Raises:
         InvalidInput: it did not return one finite value per action.
     """
-    values = np.asarray(function(actions), dtype=np.float64)
+    of_arms = type(function) is ArmFunction
+    # A function of the user's own must not change the actions.
+    given = actions if of_arms else frozen(actions[:])
+    values = np.asarray(function(given), dtype=np.float64)
     if values.shape != (len(actions),):
         raise InvalidInput(
             f"the function {type(function).__name__} must return values of shape "
             f"({len(actions)},), one per action, but it returned {values.shape}"
         )
-    if type(function) is not ArmFunction and not math.isfinite(np.add.reduce(values)):
+    if not of_arms and not math.isfinite(np.add.reduce(values)):
         raise InvalidInput(
             f"the function {type(function).__name__} must return finite values, but it returned "
             f"{shown(values)} for {shown(actions)}"
@@ -207,7 +210,7 @@ def noisy_rewards(
     rewards = np.zeros(len(actions))
     for i, own in enumerate([child(rng) for _ in actions]):
         if observed is None or observed[i]:
-            drawn = np.asarray(function.noisy(actions[i : i + 1], own))
+            drawn = np.asarray(function.noisy(frozen(actions[i : i + 1]), own))
             if drawn.shape != (1,) or not np.isfinite(drawn[0]):
                 raise InvalidInput(
                     f"noisy of the function {type(function).__name__} must return finite rewards, "

@@ -130,6 +130,31 @@ def test_a_function_returns_one_value_per_action(selective):
         env.step((actions, [0, 0, 1]) if selective else actions)
 
 
+@pytest.mark.parametrize("method", ["__call__", "noisy"])
+def test_a_function_cannot_change_the_actions(method):
+    class Shifts(Slope):
+        def noisy(self, actions, rng):
+            return self(actions)
+
+    def shifting(self, actions, *rest):
+        actions -= 0.1
+        return Slope.__call__(self, actions)
+
+    setattr(Shifts, method, shifting)
+
+    class Draws(Own):
+        def draw(self, rng):
+            return Shifts(1.0, BOX)
+
+    bandit = Bandit(Problem(BOX, SquaredExponential(0.5), 0.01, 3), Draws(Shifts, BOX), 0.01)
+    env = BanditEnv(bandit)
+    env.reset(seed=0)
+    actions = np.full((3, 1), 0.5)
+    with pytest.raises(ValueError, match="read-only"):
+        env.step(actions)
+    assert (actions == 0.5).all()
+
+
 @pytest.mark.parametrize("make", [BanditEnv, lambda bandit: BanditVectorEnv(bandit, 2)])
 def test_nan_of_a_function_is_an_error_that_names_it(make):
     class Undefined(Slope):
