@@ -143,11 +143,13 @@ def learn(
         time: (2,), the time at which the rewards hold, and the present; None without a clock.
     """
     m, now = agent.problem.batch_size, agent.round + 1
-    if arrived is not None:  # errors are raised before the round counts
-        slots = np.flatnonzero(arrived)
+    slots = np.flatnonzero(arrived)
+    if len(slots):  # errors are raised before the round counts
         played = agent.problem.domain.check(actions)
         latest = played[:m] if observed is None else played[:m][observed]
-        pending = [*agent.pending, *(Played(now, action, None) for action in latest)]
+        most = agent.problem.max_delay
+        pending = [p for p in agent.pending if most is None or p.round + most >= now]
+        pending += [Played(now, action, None) for action in latest]
         matched(pending, played[slots], now - slots // m)
     if time is not None:
         agent._placed(agent.problem.domain.check(actions), None)  # raises before time passes

@@ -1,4 +1,4 @@
-"""`python -m tools.archive` makes the archive of a suite, and makes anew what is out of date."""
+"""`python -m tools.archive` makes the archive of core-v1, and makes anew what is out of date."""
 
 import json
 from dataclasses import replace

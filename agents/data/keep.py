@@ -62,7 +62,7 @@ class Keep(Part):
         otherwise it is conditioned anew. Between two calls of `observe`, the rows depend only on t.
         """
         if math.isnan(first := self.first(t)):
-            raise InvalidInput(f"{type(self).__name__}.first returned NaN for round {t}")
+            raise InvalidInput(f"{type(self).__name__}.first returned {first} for round {t}")
         return self.usable(data) & (data.rounds >= first)
 
     def usable(self, data: Data) -> NDArray[np.bool_]:

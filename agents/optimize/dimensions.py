@@ -49,7 +49,7 @@ class Dimension(ABC):
         """The value nearest to coordinates (width,) of the unit cube."""
 
     def key(self, value: Any) -> Any:
-        """What a checked value has in common with no other one, and can be hashed."""
+        """A hashable key of a checked value; only equal values have equal keys."""
         return value
 
     def values(self) -> list[Any]:
@@ -230,8 +230,12 @@ class Choice(Dimension):
         own = self.index(value)
         return [other for i, other in enumerate(self.options) if i != own]
 
-    def key(self, value: object) -> int | None:
-        return self.index(value)
+    def key(self, value: Any) -> Any:
+        try:
+            hash(value)
+        except TypeError:  # a list, for example
+            return self.index(value)
+        return type(value), value
 
     def index(self, value: object) -> int | None:
         """The index of an option; 1, 1.0 and True are three different options."""

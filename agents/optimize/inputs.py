@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -49,11 +49,11 @@ def number(value: ArrayLike, name: str, *, finite: bool = True) -> float:
 
 
 def moment(value: Any, name: str) -> float:
-    """A time as a number; the error for a date says how it becomes one."""
-    if isinstance(value, (date, np.datetime64)):
+    """A time as a number; the error for a date or a duration says how it becomes one."""
+    if isinstance(value, (date, timedelta, np.datetime64, np.timedelta64)):
         raise InvalidInput(
-            f"{name} must be a number, got the date {shown(value)}: give the time since the first "
-            "date, as (date - first) / timedelta(hours=1) of Python's datetime"
+            f"{name} must be a number, got {shown(value)}: give the time since the first date, as "
+            "(date - first) / timedelta(hours=1) of Python's datetime"
         )
     return number(value, name)
 

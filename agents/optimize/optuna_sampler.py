@@ -235,6 +235,8 @@ class _Parameter:
 
 def _option(own: "kinds.CategoricalDistribution", value: Any) -> int | None:
     """The index of a choice; 1 is not True, and NaN is NaN."""
-    equal = (c == value or (c != c and value != value) for c in own.choices)
-    same = (i for i, e in enumerate(equal) if e and type(own.choices[i]) is type(value))
-    return next(same, None)
+    for i, choice in enumerate(own.choices):
+        same = type(choice) is type(value)
+        if same and (choice == value or (choice != choice and value != value)):
+            return i
+    return None

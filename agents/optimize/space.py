@@ -269,7 +269,7 @@ class Space(Displayed):
         return int(away.argmin())
 
     def key(self, params: Params) -> tuple[Any, ...]:
-        """What checked values have in common with no other ones, and can be hashed."""
+        """A hashable key of checked values; only equal points have equal keys."""
         return tuple(dimension.key(params[name]) for name, dimension in self.dimensions.items())
 
     def params(self, action: int | Array) -> Plain:

@@ -176,7 +176,7 @@ def inline(figure: "Figure") -> str:
 
 @lru_cache(500)
 def escaped(words: str) -> str:
-    r"""The same words, with a backslash before each dollar if a formula, as "$\frac{$", is none."""
+    r"""The same words, with escaped dollars if a formula, as in "$\frac{$", cannot be read."""
     from matplotlib.mathtext import MathTextParser
 
     if words.count("$") > 1:
@@ -188,7 +188,7 @@ def escaped(words: str) -> str:
 
 
 def legible(label: str) -> str:
-    """A label for a legend, which leaves out labels that begin with "_", but for a space before."""
+    """A label for a legend, which would leave it out if it began with "_"."""
     return ("\u200b" if label.startswith("_") else "") + escaped(label)
 
 

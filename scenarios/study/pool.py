@@ -19,7 +19,7 @@ from gpbandits_env.scenarios.study.runner import PlannedTrial, died
 Results: TypeAlias = list[TrialRecord | TrialFailure]
 
 # Tasks are sent together, because sending one takes milliseconds, as a short one does. A worker
-# returns those for which a portion has no time.
+# returns those that it had no time to start. If it dies, all of them run alone afterwards.
 MOST = 100
 PATIENCE = 10.0  # seconds for a connection to be accepted
 

@@ -170,7 +170,7 @@ def _in_common(found: Mapping[str, list[Source]], agents: Sequence[str] | None) 
             raise StoreError(f"no trial of {name} was run by all of {', '.join(common)}")
         if len(shared) < (most := max(len(part.runs[label]) for label, part in of.items())):
             count = f"{len(shared)} of {most} trials of {name}"
-            warnings.warn(f"only {count} were run by all compared agents, and count", stacklevel=2)
+            warnings.warn(f"only {count} count: not all agents have run the others", stacklevel=2)
         for label, part in of.items():
             curves = np.array([part.runs[label][trial] for trial in shared])
             curves = curves[:, np.isin(part.rounds, rounds)]

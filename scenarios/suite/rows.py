@@ -90,7 +90,10 @@ def load(file: Path | Traversable) -> dict[tuple[str, str], Row]:
     found: dict[tuple[str, str], Row] = {}
     if not file.is_file():
         return found
-    with reading(file, "a suite's rows", "'gpbandits suite run' writes rows.npz") as (about, kept):
+    with reading(file, "a suite's rows", "remove it, and 'gpbandits suite run' writes it") as (
+        about,
+        kept,
+    ):
         regret = of_planes(kept["regret"], BITS).astype(np.float64)
         digests, trial, value = kept["digests"], 0, 0
         for each in about:

@@ -23,6 +23,7 @@ from gpbandits_env.scenarios.suite import suites
 from gpbandits_env.scenarios.suite.archive import archived, current, digest, refusal, row_of
 from gpbandits_env.scenarios.suite.card import Card, card
 from gpbandits_env.scenarios.suite.rows import FILE, Field, Row, load, save
+from gpbandits_env.scenarios.suite.suites import settings_hash
 
 # How a rerun compares with the archive.
 SAME, ROUNDED, DIFFERENT = "same bits", "same to rounding", "different"
@@ -143,7 +144,7 @@ def run_suite(
     refused: dict[str, str] = {}
     failures: dict[str, tuple[TrialFailure, ...]] = {}
     interrupted, jobs = False, workers(jobs)
-    before = load(where / FILE)
+    before = _rows_before(where, suite, entry, seed)
     chosen = suites.chosen(suite, problems)
     if trials is not None:
         whole(trials, "trials", maximum=max(problem.trials for problem in chosen.values()))
@@ -172,19 +173,25 @@ def run_suite(
     if not rows and refused and not failures and not interrupted:
         raise InvalidInput(f"{entry.label} can play no problem of {suite}: {refused.popitem()[1]}")
     own = [row for (agent, _), row in rows.items() if agent == entry.label]
-    # Rows of other agents stay, and those of this one on problems that this run left out.
-    made, same = {row.problem for row in own}, {row.settings for row in own if not fresh}
-    stays = [
-        row
-        for (agent, id), row in before.items()
-        if agent != entry.label or (id not in made and row.settings in same)
-    ]
-    save(where / FILE, [*stays, *own])
+    remade = {row.problem: row for row in own}
+    save(where / FILE, (remade if fresh else before | remade).values())
     shown = entry.label
     if not seed and any(agent == shown for agent, _ in archived(suite)):
         shown += " (this run)"  # beside the archive's
         rows = {(shown, row.problem): replace(row, agent=shown) for row in own}
     return SuiteOutcome(suite, shown, where, rows, refused, failures, interrupted)
+
+
+def _rows_before(where: Path, suite: str, entry: AgentEntry, seed: int) -> dict[str, Row]:
+    """The rows of earlier runs of the same agent on the same instances in a folder, by problem."""
+    kept, problems, settings = load(where / FILE), suites.problems(suite), settings_hash(entry)
+    if others := {label for label, _ in kept} - {entry.label}:
+        raise InvalidInput(
+            f"{where} has the rows of {others.pop()!r}: give every agent a folder of its own, by "
+            "another label or another --out"
+        )
+    now = {id: (settings, suites.frozen(problem, seed)) for id, problem in problems.items()}
+    return {id: row for (_, id), row in kept.items() if (row.settings, row.frozen) == now.get(id)}
 
 
 def _check_repeats(

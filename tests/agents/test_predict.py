@@ -195,6 +195,17 @@ def test_a_late_reward_of_an_action_that_is_not_pending_changes_nothing():
     assert [int(p.action) for p in agent.pending] == [4, 3]
 
 
+def test_a_reward_that_is_later_than_the_longest_delay_changes_nothing():
+    agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0, max_delay=1)
+    agent.expect([3, 4])
+    agent.expect([5, 6])
+    before = str(agent.snapshot())
+    late = {"actions": np.array([7, 8, 5, 6, 3, 4]), "arrived": np.array([0, 0, 0, 0, 1, 0])}
+    with pytest.raises(InvalidInput, match="round 1 is pending"):
+        agent.observe(observation(3, 6) | late)
+    assert str(agent.snapshot()) == before
+
+
 def test_an_agent_observes_one_instance():
     agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
     each = {key: np.stack([value, value]) for key, value in observation(1).items()}

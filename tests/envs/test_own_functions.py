@@ -184,8 +184,9 @@ def test_nan_of_a_function_is_an_error_that_names_it(make):
         actions[..., -1, 0] = wrong
         with pytest.raises(InvalidInput, match=f"function {kind.__name__} must return finite"):
             env.step(actions)
-    with pytest.raises(InvalidInput, match="on arms needs finite values"):
-        ArmFunction(np.array([0.0, np.nan, 1.0]))
+    for wrong in (np.nan, -np.inf):
+        with pytest.raises(InvalidInput, match="on arms needs finite values"):
+            ArmFunction(np.array([0.0, wrong, 1.0]))
 
 
 def test_the_problem_and_the_process_have_one_domain():

@@ -55,6 +55,10 @@ class Kept(Store):
         """The trials of an agent."""
         return list(range(self.found.trials))
 
+    def arrays(self, cell: int, agent: str, name: str) -> Array:
+        """Nothing: rounds at which an agent forgot everything are not kept."""
+        return np.zeros((1, 1))
+
     def bounds(self, cell: int) -> dict[str, tuple[str, Array]]:
         """The theory curves of a cell."""
         scenario, here = self.declared, self.declared.cells()[cell]

@@ -343,14 +343,13 @@ def _moments(
             f"{spread.shape}"
         )
     # The sample variance of equal numbers may differ from 0 by rounding.
-    varies = np.ptp(train, axis=0) if covariance is None else np.diag(spread)
-    if not (varies > 0).all():
+    if covariance is not None:
+        Empirical(spread)  # raises an error if it is no covariance
+    elif not (varies := np.ptp(train, axis=0) > 0).all():
         column = int(np.argmin(varies))
         raise InvalidInput(
             f"column {column} (counted from 0) never varies in the training rows; leave it out"
         )
-    if covariance is not None:
-        Empirical(spread)  # raises an error if it is no covariance
     return None if mean is None else centre, None if covariance is None else spread
 
 

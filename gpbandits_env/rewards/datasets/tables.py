@@ -261,9 +261,18 @@ def hours(times: ArrayLike) -> Array:
     Dates are an array of NumPy, a list, or an index or a column of a data frame.
     """
     given = np.asarray(times)
-    if given.dtype.kind not in "mMO":
-        return given.astype(np.float64, copy=False)
-    return np.asarray((given - given[:1]) / np.timedelta64(1, "h"), dtype=np.float64)
+    try:
+        if given.dtype.kind in "US":
+            given = given.astype("M8[us]")
+        if given.dtype.kind not in "mMO":
+            return given.astype(np.float64, copy=False)
+        if given.ndim != 1:
+            raise ValueError(f"they have the shape {given.shape}")
+        return np.asarray((given - given[:1]) / np.timedelta64(1, "h"), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"times must be dates of one kind (T,), or numbers, got {shown(times)}: {error}"
+        ) from None
 
 
 def _array(file: Path, time_column: Columns | None, gaps: str) -> TableFile:

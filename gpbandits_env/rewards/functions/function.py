@@ -42,7 +42,7 @@ class ArmFunction(Function):
         self.best_action = best
         self.optimum = float(values[best])
         self.accuracy = 0.0
-        if not math.isfinite(self.optimum):  # a NaN anywhere is the largest value
+        if not math.isfinite(np.add.reduce(self.values)):
             raise InvalidInput(f"a function on arms needs finite values, got {shown(values)}")
 
     def __call__(self, actions: Points) -> Array:

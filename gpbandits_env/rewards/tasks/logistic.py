@@ -29,7 +29,7 @@ FOUND = (0.289808501605372, 28.629613576676565, 0.0, 0.0005083361850674902)
 FOUND_ACCURACY = 0.895
 WITHIN = 0.01  # ten of the 1,000 digits
 
-# Weights, below 166, and errors are multiples of this, and pixels are whole numbers. All sums of
+# Weights (below 166) and errors are multiples of this, and pixels are whole numbers. All sums of
 # products are then exact in any order. Processors add in different orders, and large learning rates
 # would magnify the rounding: accuracies would differ by up to 0.08.
 UNIT = 2.0**-28

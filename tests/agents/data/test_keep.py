@@ -74,8 +74,8 @@ def test_a_keep_that_needs_arguments_is_refused():
 def test_a_first_round_of_one_s_own_is_a_number():
     problem = Problem(Arms.grid(5), Matern52(0.2), 0.1)
     for given, refused in (
-        (lambda t: math.nan, "Own.first returned NaN for round 1"),
-        (lambda t: math.nan if t > 2 else -math.inf, "Own.first returned NaN for round 3"),
+        (lambda t: math.nan, "Own.first returned nan for round 1"),
+        (lambda t: math.nan if t > 2 else -math.inf, "Own.first returned nan for round 3"),
         (lambda t: None, "Own.first must return a number, got None"),
     ):
         Own = type("Own", (Keep,), {"first": lambda self, t, given=given: given(t)})

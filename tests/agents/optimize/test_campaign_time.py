@@ -95,6 +95,8 @@ def test_time_stamps_count_in_a_box_under_a_temporal_kernel():
 @pytest.mark.parametrize("when", [datetime(2026, 3, 1, 12), np.datetime64("2026-03-01T12:00")])
 def test_a_date_is_refused_with_the_way_to_a_number(when):
     campaign = Campaign([(0.0, 1.0)], "ei", seed=0)
+    with pytest.raises(InvalidInput, match="timedelta"):
+        campaign.observe([0.5], 1.0, time=timedelta(hours=3))
     cure = r"\(date - first\) / timedelta\(hours=1\)"
     with pytest.raises(InvalidInput, match=cure):
         campaign.observe([0.5], 1.0, time=when)

@@ -27,7 +27,8 @@ def python(code, folder):
 def test_what_needs_declarations_only_imports_nothing_heavy(arguments, tmp_path):
     code = (
         "import sys, gpbandits_command\n"
-        f"try: gpbandits_command.main({arguments!r})\nexcept SystemExit: pass\n"
+        f"try: gpbandits_command.main({arguments!r})\n"
+        "except SystemExit as end: assert not end.code\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )
     assert python(code, tmp_path).splitlines()[-1] == "[]"
@@ -58,7 +59,9 @@ for name, code in json.loads(sys.argv[1]).items():
         os._exit(0)
     os.waitpid(pid, 0)
 """
-COMMAND = "import gpbandits_command as c\ntry: c.main({})\nexcept SystemExit: pass"
+COMMAND = (
+    "import gpbandits_command as c\ntry: c.main({})\nexcept SystemExit as end: assert not end.code"
+)
 STARTS = {
     "list": COMMAND.format(["list", "srinivas2010/se-1d"]),
     "agents": COMMAND.format(["agents"]),

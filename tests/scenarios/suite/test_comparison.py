@@ -216,7 +216,7 @@ def test_trials_that_not_all_agents_have_run_are_told():
     curve = np.array([1.0])
     runs = {"a": dict.fromkeys(range(3), curve), "b": dict.fromkeys((0, 2), curve)}
     source = comparison.Source(np.array([1]), runs)
-    with pytest.warns(UserWarning, match="only 2 of 3 trials of x were run by all compared agents"):
+    with pytest.warns(UserWarning, match="only 2 of 3 trials of x count: not all"):
         found = comparison._in_common({"x": [source]}, None)
     assert [row.trials for row in found.values()] == [2, 2]
 

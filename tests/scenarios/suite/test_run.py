@@ -231,18 +231,24 @@ def test_a_file_that_a_kill_left_empty_is_filled(tmp_path):
     assert played("random", tmp_path).rows["random (this run)", "core-v1/se"].trials == 4
 
 
-def test_rows_of_another_run_in_the_folder_stay(tmp_path):
-    def kept():
-        return {key: row.trials for key, row in rows.load(tmp_path / rows.FILE).items()}
+def test_rows_of_an_earlier_run_in_the_folder_stay(tmp_path):
+    def run(label, problem, **more):
+        given = {"problems": [problem], "trials": 1, "jobs": 1, "folder": tmp_path} | more
+        run_suite("core-v1", AgentEntry(label, "random"), **given)
+        return {id: row.trials for (_, id), row in rows.load(tmp_path / rows.FILE).items()}
 
-    first, second = AgentEntry("a/b", "random"), AgentEntry("a-b", "random")
-    for entry, problem, trials in ((first, "se", 2), (first, "kernel", 1), (second, "se", 1)):
-        run_suite("core-v1", entry, problems=[problem], trials=trials, jobs=1, folder=tmp_path)
-    expected = {("a/b", "core-v1/se"): 2, ("a/b", "core-v1/kernel"): 1, ("a-b", "core-v1/se"): 1}
-    assert kept() == expected
-    given = {"problems": ["se"], "trials": 1, "jobs": 1, "folder": tmp_path, "fresh": True}
-    run_suite("core-v1", second, **given)
-    assert kept() == expected
+    run("a/b", "se", trials=2)
+    assert run("a/b", "kernel") == {"core-v1/se": 2, "core-v1/kernel": 1}
+    # It would have the same folder by default.
+    with pytest.raises(InvalidInput, match="has the rows of 'a/b': give every agent a folder of"):
+        run("a-b", "se")
+    # After a change of the agent, its other rows are old.
+    assert run("a/b", "se", fresh=True) == {"core-v1/se": 1}
+    # Other instances have other rows.
+    assert run("a/b", "matern52", seed=3) == {"core-v1/matern52": 1}
+    (tmp_path / rows.FILE).write_bytes(b"damaged")
+    with pytest.raises(StoreError, match="remove it, and"):
+        run("a/b", "se", fresh=True)
 
 
 def test_an_agent_is_mended_after_a_failure_and_keeps_its_other_trials(module, tmp_path):
