@@ -104,7 +104,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Reading:
-    """Another reading: labels and scenarios that it replaces, or how many trials count.
+    """Another reading: labels, scenarios and computations it replaces, or how many trials count.
 
     ``trials`` concerns all scenarios, or only ``scenarios`` if some are named.
     """
@@ -113,12 +113,13 @@ class Reading:
     says: str
     agents: Mapping[str, str] = field(default_factory=dict)
     scenarios: Mapping[str, str] = field(default_factory=dict)
+    computed: Mapping[str, str] = field(default_factory=dict)
     trials: int | None = None
 
     def applied(self, check: Check) -> Check:
         """The check under this reading; an equal one if the reading does not concern it."""
         if check.computed:
-            return check
+            return replace(check, computed=self.computed.get(check.computed, check.computed))
         swap, value = self.agents.get, check.value
         if isinstance(value, dict):
             value = {swap(label, label): number for label, number in value.items()}

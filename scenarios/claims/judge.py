@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 import numpy as np
 
@@ -94,10 +95,12 @@ def judge(claim: Claim, reading: Reading | None = None, evidence: Loader = load)
 
 
 def not_run(reading: Reading, claim: Claim, evidence: Loader = load) -> list[str]:
-    """The scenarios without values by which a reading replaces those of a claim."""
+    """Scenarios and computations without values by which a reading replaces those of a claim."""
     own = {id for check in claim.check for id in check.scenario}
     new = {reading.scenarios[id] for id in own if id in reading.scenarios}
-    return sorted(id for id in new if evidence(id) is None)
+    computed = {reading.computed.get(check.computed, "") for check in claim.check} - {""}
+    absent = [id for id in computed if not _kept(id).is_file()]
+    return sorted([*absent, *(id for id in new if evidence(id) is None)])
 
 
 def robust(main: Verdict, others: Mapping[str, Verdict]) -> str:
@@ -219,9 +222,14 @@ def _by(check: Check, a: Array, others: Mapping[str, Array], label: str) -> yard
     return yardsticks.SINGLE[name](a if b is None else a - b, check)
 
 
+def _kept(computed: str) -> Traversable:
+    """The file of a computation, "PAPER/NAME"."""
+    group, _, short = computed.partition("/")
+    return files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.npz")
+
+
 def _computed(check: Check) -> Iterator[CheckPart]:
-    group, _, short = check.computed.partition("/")
-    file = files("gpbandits_env.scenarios").joinpath(f"reference/{group}/computed/{short}.npz")
+    file = _kept(check.computed)
     if not file.is_file():
         # What a pattern matches is not known.
         for a, rivals in _compared(check.yardstick, check.a, check.b):

@@ -343,7 +343,8 @@ def claim_verdict(claim, checks, folder):
 def under(reading, check):
     """A check under another reading."""
     if "computed" in check:
-        return dict(check)
+        name = check["computed"]
+        return check | {"computed": reading.get("computed", {}).get(name, name)}
     labels, ids = reading.get("agents", {}), reading.get("scenarios", {})
     new = dict(check)
     for key, swap in (("a", labels), ("b", labels), ("scenario", ids)):
@@ -369,6 +370,9 @@ def verdicts(folder, paper):
             said, sizes = claim_verdict(claim, news, folder)
             ids = {id for check in checks for id in check.get("scenario", [])}
             put = [new for old, new in reading.get("scenarios", {}).items() if old in ids]
+            names = {check["computed"] for check in checks if "computed" in check}
+            made = [new for old, new in reading.get("computed", {}).items() if old in names]
+            put += [new.replace("/", "/computed/") for new in made]
             if not all((folder / "reference" / f"{id}.npz").is_file() for id in put):
                 continue
             if any(is_other and size for is_other, size in zip(other, sizes, strict=True)):

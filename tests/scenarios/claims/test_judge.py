@@ -64,6 +64,18 @@ def test_a_reading_that_was_not_run_is_left_out():
     assert not_run(reading, claim(scenario=("bogunovic2016/mismatch-n",)), without_absent) == []
 
 
+def test_a_reading_replaces_computations_too():
+    names = ["compressed/dense example ucb"]
+    check = Check(yardstick="better", computed="bedi2022/clock", a=names, b=["one"])
+    timed = Claim("a/b", "", "", "", "better", (), check=(check,))
+    other = Reading("entropy", "", computed={"bedi2022/clock": "bedi2022/clock-entropy"})
+    main, under = (judge(timed, reading).checks[0] for reading in (None, other))
+    assert main.parts[0].numbers != under.parts[0].numbers
+    absent = Reading("absent", "", computed={"bedi2022/clock": "bedi2022/clock-absent"})
+    assert judge(timed, absent) is None
+    assert not_run(absent, timed) == ["bedi2022/clock-absent"]
+
+
 def test_a_reading_that_cannot_be_judged_says_nothing():
     holds, part, fails, open_ = (Verdict(v, ()) for v in VERDICTS)
     assert robust(holds, {"a": open_}) == "one reading"
