@@ -143,7 +143,7 @@ def learn(
         time: (2,), the time at which the rewards hold, and the present; None without a clock.
     """
     m, now = agent.problem.batch_size, agent.round + 1
-    slots = np.flatnonzero(arrived)
+    slots = np.flatnonzero(() if arrived is None else arrived)
     if len(slots):  # errors are raised before the round counts
         played = agent.problem.domain.check(actions)
         latest = played[:m] if observed is None else played[:m][observed]
