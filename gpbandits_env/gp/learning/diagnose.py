@@ -342,9 +342,9 @@ def _moments(
             f"mean must have shape ({n},) and covariance ({n}, {n}), got {centre.shape} and "
             f"{spread.shape}"
         )
-    # The sample variance of equal numbers may differ from 0 by rounding.
     if covariance is not None:
         Empirical(spread)  # raises an error if it is no covariance
+    # The sample variance of equal numbers may differ from 0 by rounding.
     elif not (varies := np.ptp(train, axis=0) > 0).all():
         column = int(np.argmin(varies))
         raise InvalidInput(
