@@ -5,6 +5,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -263,6 +264,8 @@ def hours(times: ArrayLike) -> Array:
     given = np.asarray(times)
     try:
         if given.dtype.kind in "US":
+            with suppress(ValueError):  # a year alone is a number
+                return given.astype(np.float64)
             given = given.astype("M8[us]")
         if given.dtype.kind not in "mMO":
             return given.astype(np.float64, copy=False)

@@ -454,6 +454,7 @@ def test_hours_of_any_sequence_of_dates():
         assert hours(dates).tolist() == [0.0, 1.5, 3.0, 4.5][: len(dates)]
     assert hours(index[:0].to_numpy()).shape == (0,)
     assert hours(["2026-03-01", "2026-03-01T06:00"]).tolist() == [0.0, 6.0]
+    assert hours(["1.5", "2"]).tolist() == [1.5, 2.0]
     for wrong in (["yesterday"], [None, index[0]], [index[0], local[0]], index.to_frame()):
         with pytest.raises(InvalidInput, match=r"times must be dates of one kind \(T,\)"):
             hours(wrong)
