@@ -7,6 +7,9 @@ kind is a process of its own, in which environment variables force that code. In
 every agent of 20 scenarios runs. Actions on arms must be equal; points of boxes may differ by 1e-6
 of the sides. The table counts the trials whose actions are those of the first kind in this sense.
 
+A kind may also be a file of actions that `--save FILE` has written on another machine, such as one
+with an ARM processor.
+
 With --minimize, runs of `minimize` with its defaults take the place of the trials: six functions,
 without noise and with noise of a tenth of the standard deviation over the box, six seeds each. The
 values of a function without noise determine a posterior to few digits only, so this is the hardest
@@ -119,6 +122,8 @@ def minimized(calls):
 
 def under(kind, rounds, of_minimize):
     """The same in a new process on a kind of processor; None if this machine cannot run it."""
+    if kind not in KINDS:
+        return pickle.loads(Path(kind).read_bytes())
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "actions.pickle"
         command = [sys.executable, __file__, "--rounds", str(rounds), "--save", str(file)]
@@ -144,7 +149,7 @@ def main():
     parser.add_argument("--kinds", default="Haswell,Sandybridge,Nehalem,no AVX")
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--minimize", action="store_true")
-    parser.add_argument("--save", help=argparse.SUPPRESS)
+    parser.add_argument("--save", help="write the actions of this machine to a file, and no more")
     chosen = parser.parse_args()
     if chosen.save:
         found = minimized(chosen.rounds) if chosen.minimize else actions(chosen.rounds)
