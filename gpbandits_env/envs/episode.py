@@ -109,8 +109,8 @@ class Episode:
         timing, rounds = self.timing, self.path.rounds
         assert timing is not None
         duration = timing.clock.duration
-        late = duration is not None and timing.now * timing.clock.unit >= duration
-        return late or (rounds is not None and timing.now >= rounds)
+        late = duration is not None and timing.past(duration / timing.clock.unit)
+        return late or (rounds is not None and timing.past(rounds))
 
     def context(self, t: int) -> Points | None:
         """The context of round t, (1,) or (1, q); None without contexts."""
