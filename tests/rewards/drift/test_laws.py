@@ -180,7 +180,7 @@ class Late(Half):
 
 def test_a_drift_may_be_tried_for_more_rounds():
     check_drift(Late())
-    with pytest.raises(LawBroken, match="Late breaks the law of shape.*f_61 must be finite"):
+    with pytest.raises(LawBroken, match=r"Late breaks the law of shape.*f_61 must be finite"):
         check_drift(Late(), rounds=70)
     with pytest.raises(InvalidInput, match="rounds must be at least 10"):
         check_drift(Late(), rounds=9)
