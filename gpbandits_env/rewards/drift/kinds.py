@@ -10,7 +10,13 @@ from numpy.random import Generator
 from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import spectral_root
-from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per, log_decay, temporal_from_dict
+from gpbandits_env.gp.temporal import (
+    TemporalKernel,
+    check_in_time,
+    epsilon_per,
+    log_decay,
+    temporal_from_dict,
+)
 from gpbandits_env.rewards.drift.drift import DRIFTS, Drift, Fresh, Memory, as_drift
 
 
@@ -215,6 +221,7 @@ class TemporalDrift(_InTime):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", temporal_from_dict(self.kernel))
+        check_in_time(self.kernel)
         levels = [part.spread(0.0) for part in self.kernel.parts]
         unit = self.kernel.stationary and np.abs(np.array(levels) - 1.0).max() <= 1e-12
         object.__setattr__(self, "keeps_marginal", bool(unit))

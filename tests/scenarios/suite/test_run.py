@@ -383,6 +383,15 @@ def invoke(*words):
     return CliRunner().invoke(main, ["suite", *words])
 
 
+def test_a_label_is_text(tmp_path):
+    done = invoke(
+        "run", "core-v1", "--agent", "random", "--label", "", "--out", str(tmp_path / "a")
+    )
+    assert done.exit_code != 0
+    assert "label must be one line of text without commas and dots, got ''" in done.output
+    assert not (tmp_path / "a").exists()
+
+
 def test_the_commands(module, tmp_path):
     listed = invoke("list")
     assert listed.exit_code == 0
