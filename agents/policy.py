@@ -179,13 +179,14 @@ def mask_in(
 
 def _rounds(rounds: IntArray, count: int, episode_start: ArrayLike | None) -> list[int]:
     """The round of each instance; 0 where an episode starts."""
+    given = finite_array(rounds, "round")
     try:
-        counts = numbers(rounds, "round").reshape(count, 1)[:, 0]
+        counts = given.reshape(count, 1)[:, 0]
         if episode_start is not None:
             counts = np.where(np.reshape(episode_start, count), 0, counts)
-        return [whole(int(t), "round", 0) for t in counts.tolist()]
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError):
         raise InvalidInput(
             f"round and episode_start must have one value for each of the {count} instances, got "
             f"shape {rounds.shape}"
         ) from None
+    return [whole(int(t), "round", 0) for t in counts.tolist()]

@@ -268,8 +268,20 @@ def described(value: object) -> object:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
+class OnlyFields:
+    """A base of frozen dataclasses, whose attributes are the fields that the class declares."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # The class of a user without the decorator. Two that differ in it would be equal.
+        cls = type(self).__name__
+        raise InvalidInput(
+            f"{cls} sets {name}, which is no field: leave out its __init__, write "
+            f"@dataclass(frozen=True) above the class and '{name}: float' (or its type) inside"
+        )
+
+
 @dataclass(frozen=True)
-class Parametric(ABC):
+class Parametric(OnlyFields, ABC):
     """A declaration with hyper-parameters: its float fields, and those of the parts in its fields.
 
     Attributes:

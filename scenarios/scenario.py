@@ -52,7 +52,7 @@ class AgentEntry:
 
     def __post_init__(self) -> None:
         check(self)
-        if not self.label or any(c in self.label for c in ",.\n"):
+        if not self.label.strip() or any(c in self.label for c in ",.\n"):
             raise InvalidInput(
                 f"label must be one line of text without commas and dots, got {shown(self.label)} "
                 "(a class of your own is named as 'module:Class')"
@@ -128,6 +128,8 @@ class Scenario:
 
     def __post_init__(self) -> None:
         check(self)
+        if not self.id.strip() or "\n" in self.id:
+            raise InvalidInput(f"id must be one line of text, got {shown(self.id)}")
         clock = self.env_kwargs.get("clock")
         if not isinstance(clock, Mapping | None):
             # A `Clock` becomes its dict, whose entries the grid and the agents may replace.

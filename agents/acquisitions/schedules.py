@@ -14,7 +14,7 @@ from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 from gpbandits_env.gp.theory.arguments import probability
 from gpbandits_env.problem import Problem
-from gpbandits_env.specs import Family
+from gpbandits_env.specs import Family, OnlyFields
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ CHECKS: Mapping[str, Callable[[Any, str], object]] = {
 
 
 @dataclass(frozen=True)
-class Schedule(ABC):
+class Schedule(OnlyFields, ABC):
     r"""A declaration of beta_t, which multiplies the variance under the root.
 
     .. math:: \mu_{t-1}(x) + \sqrt{\beta_t} \, \sigma_{t-1}(x)
@@ -399,7 +399,16 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
     schedule = spec if isinstance(spec, Schedule) else SCHEDULES.from_dict(spec)  # type: ignore[arg-type]
     schedule = schedule.filled(problem, arms)
     rounds: ArrayLike = 1 if schedule.needs_gain else np.arange(1, 3)
-    found = schedule(rounds)
+    try:
+        found = schedule(rounds)
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"the beta schedule {type(schedule).__name__} fails for the rounds t = {rounds!r}: "
+            f"{error}; it must take arrays: use np.log, np.maximum and np.where instead of "
+            "math.log, max and if"
+        ) from error
     if np.shape(found) != np.shape(rounds) or isinstance(found, (list, tuple)):
         raise InvalidInput(
             f"the beta schedule {type(schedule).__name__} must return beta_t in the shape of t, an "

@@ -31,7 +31,7 @@ class EventTrigger(Since):
     """All data but those of the last round are discarded when a reward is surprising.
 
     Args:
-        delta: the probability of a false event, in (0, 1).
+        delta: twice the largest probability of a false event (see `ETGPUCB`), in (0, 1).
         longest: if given, they are also discarded after this many rounds without an event.
     Attributes:
         events: the number of events so far.
@@ -76,7 +76,7 @@ class ETGPUCB(GPAgent):
     exp(-rho_t / 2) = delta / (2 pi_t), and the sum of 1 / pi_t over all t is 1.
 
     Args:
-        delta: the probability of a false event, in (0, 1).
+        delta: twice the largest probability of a false event, in (0, 1).
         longest: if given, a block ends after this many rounds also without an event.
         beta: see `GPUCB`; 0.8 log(4 t) by default.
     Raises:

@@ -1,6 +1,7 @@
 """Maximum mean: pure exploitation.
 
-Paper: srinivas2010, Section 6 ("naive methods which choose points of maximum mean only").
+Paper: srinivas2010, Section 6 ("naive methods which choose points of maximum mean or variance
+only").
 Assumes: nothing beyond the model.
 Departures: those of `GPAgent`. With a constant prior mean, all arms tie in the first round and the
 agent chooses arm 0.

@@ -1,6 +1,6 @@
 """MS-UCB.
 
-Paper: tranthe2020, Algorithm 1, with the beta_t of its convergence analysis.
+Paper: tranthe2020, Algorithm 1, with the beta_t that it states before it.
 Assumes: Gaussian noise of known variance; the theory also assumes derivatives that are bounded with
 high probability.
 Departures: 1. beta_t is divided by 5, like that of GP-UCB in the experiments of srinivas2010;
@@ -78,7 +78,7 @@ class MSUCB(GPAgent):
         z_share: the share of each of the D - d sides, around its middle, from which z is drawn.
             Algorithm 1 draws from the whole side, 1.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
-        beta: beta_t of "ucb"; by default that of Section 4 over 5.
+        beta: beta_t of "ucb"; by default that of the paper over 5.
         search: for d = D only; see `Parts`. It replaces candidates, refine and evaluations.
     Source: tranthe2020, Algorithm 1.
     """

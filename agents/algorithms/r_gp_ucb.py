@@ -23,7 +23,7 @@ from gpbandits_env.problem import Problem
 
 
 class RGPUCB(GPAgent):
-    """GP-UCB on the data since the last reset; it resets at every t with t mod N = 1.
+    """GP-UCB on the data since the last reset; it resets in the rounds 1, N + 1, 2N + 1, ...
 
     Args:
         reset_every: the block length N; by default the paper's, which needs the problem's epsilon

@@ -1,6 +1,6 @@
 """Uniform random actions.
 
-Paper: the lower baseline of bogunovic2016, Section 5.2, and ren2024.
+Paper: the lower baseline of bogunovic2016, Section 5.2.
 Assumes: nothing.
 Departures: none.
 """

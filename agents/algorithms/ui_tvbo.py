@@ -2,7 +2,7 @@
 
 Paper: Brunzema, von Rohr and Trimpe (2022), "On Controller Tuning with Time-Varying Bayesian
 Optimization", Section IV; the rate and beta are those of the authors' public code.
-Assumes: lasting changes, each an independent draw from the GP times the rate.
+Assumes: lasting changes, each an independent draw from the GP times the root of the rate.
 Departures: 1. no convexity constraints, which the paper adds for controllers; 2. lengthscales are
 not fitted anew in each round, unless by ``learn``; 3. no initial design, by which the code also
 standardizes rewards.

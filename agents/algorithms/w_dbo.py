@@ -6,8 +6,9 @@ Assumes: the covariance is that in space times a Matern 3/2 kernel in time. The 
 observations are those of the environment's clock, or rounds.
 Departures: 1. the integral over space is the mean over the arms, or over 512 Sobol points of a box;
 2. the model is the given one unless `learn` is set, and fits happen at its intervals instead of
-after every removal; 3. ties (see `leader`) go to the lowest index, and the oldest of equally
-stale observations is removed.
+after every removal; rewards are standardized only if `standardize` is set; 3. the bound has the
+standard deviation of the function, to which the public code adds the noise; 4. ties (see `leader`)
+go to the lowest index, and the oldest of equally stale observations is removed.
 """
 
 import math

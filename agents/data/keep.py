@@ -75,7 +75,8 @@ class Restart(Keep):
 
     Args:
         every: the block length N >= 1.
-    Source: bogunovic2016, Algorithm 1: reset at every t with t mod N = 1.
+    Source: bogunovic2016, Algorithm 1. ERRATUM: it prints t mod N = 1, which is never true for
+        N = 1; the rounds 1, N + 1, 2N + 1, ... are meant.
     """
 
     def __init__(self, *, every: int) -> None:

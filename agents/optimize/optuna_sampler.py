@@ -96,7 +96,7 @@ class GPBanditsSampler(BaseSampler):
         early = sum(t.state == TrialState.COMPLETE for t in trials) < self._n_initial
         if not search_space:
             return {}
-        parameters = {name: _Parameter.of(d) for name, d in search_space.items()}
+        parameters = {name: _Parameter.named(name, d) for name, d in search_space.items()}
         bounds = dict.fromkeys(chain.from_iterable(map(_limits, trials)), 0.0)
         campaign = Campaign(  # raises errors of settings also early
             {name: p.dimension for name, p in parameters.items()},
@@ -207,6 +207,14 @@ class _Parameter:
     dimension: Dimension
     inside: Callable[[Any], object]
     outside: Callable[[Any], object]
+
+    @classmethod
+    def named(cls, name: str, own: BaseDistribution) -> "_Parameter":
+        """That of a distribution; an error names the parameter."""
+        try:
+            return cls.of(own)
+        except InvalidInput as error:
+            raise InvalidInput(f"the parameter {name!r}: {error}") from None
 
     @classmethod
     def of(cls, own: BaseDistribution) -> "_Parameter":

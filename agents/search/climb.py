@@ -185,7 +185,9 @@ class _Climbers:
         """Accept better trials, and store the steps with positive curvature."""
         fall = self._g - g
         curvature, size = np.einsum("ij,ij->i", move, fall), np.einsum("ij,ij->i", fall, fall)
-        kept = better & (curvature > np.maximum(1e-10 * size, TINY))
+        # Both sides are in the units of the surface.
+        least = 1e-10 * np.sqrt(size * np.einsum("ij,ij->i", move, move))
+        kept = better & (curvature > np.maximum(least, TINY))
         flat = better & ~kept
         if np.count_nonzero(kept):
             pairs, rho = self._pairs, self._rho

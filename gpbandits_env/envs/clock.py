@@ -12,6 +12,8 @@ from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.specs import arguments
 
 MEASURED = "measured"
+# The relative error of a sum of times.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +107,10 @@ class Timing:
         before = self.read
         self.read = self.now + self.clock.thought(n, process_time() - self._left)
         return self.read - before
+
+    def past(self, end: float) -> bool:
+        """Whether the last rewards arrived at this time or later, up to the rounding of sums."""
+        return self.now >= (1.0 - ROUNDING) * end
 
     def shown(self) -> Array:
         """The times in an observation, (2,); from then on the agent thinks."""

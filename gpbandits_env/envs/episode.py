@@ -5,13 +5,15 @@ skipped action, so it is evaluated anyway, outside the measured time.
 """
 
 import math
+import warnings
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Points, as_array, frozen
+from gpbandits_env.arrays import Array, Points, as_array, finite_array, frozen, numbers, positive
+from gpbandits_env.domains import Domain
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.clock import Clock, Timing
 from gpbandits_env.envs.corruption import Corruption
@@ -28,6 +30,8 @@ REMEMBERED = 1024
 MOST_UNITS = 100
 # About this many noise values are drawn ahead per instance: a call costs more than the values.
 AHEAD = 1024
+# By how much, relative to 1 plus its size, rounding may let a value exceed the optimum.
+ROUNDING = 1e-6
 
 
 class Episode:
@@ -57,8 +61,9 @@ class Episode:
         clock: Clock | None = None,
     ) -> None:
         self.path, self.noise = bandit.process.begin(child(rng)), child(rng)
-        self.inside = None if self.path.function.noisy is None else child(rng)
         self._domain, self.corruption = bandit.problem.domain, corruption
+        _check_stated(self.path.function, self._domain)
+        self.inside = None if self.path.function.noisy is None else child(rng)
         self._left = 0.0 if corruption is None else corruption.budget
         self._contextual = bandit.problem.contexts is not None
         self._moves, self._round = bandit.process.moves, 1 if clock is None else 0
@@ -109,8 +114,8 @@ class Episode:
         timing, rounds = self.timing, self.path.rounds
         assert timing is not None
         duration = timing.clock.duration
-        late = duration is not None and timing.now * timing.clock.unit >= duration
-        return late or (rounds is not None and timing.now >= rounds)
+        late = duration is not None and timing.past(duration / timing.clock.unit)
+        return late or (rounds is not None and timing.past(rounds))
 
     def context(self, t: int) -> Points | None:
         """The context of round t, (1,) or (1, q); None without contexts."""
@@ -175,25 +180,53 @@ class Episode:
         return self._memo[key]
 
 
+def _name(function: Function) -> tuple[str, bool]:
+    """The name of a function, and whether it is not of this package; of a task, that of its own."""
+    kind = type(getattr(function, "task", function))
+    of_task = "task" if hasattr(function, "task") else "function"
+    return f"the {of_task} {kind.__name__}", kind.__module__.partition(".")[0] != "gpbandits_env"
+
+
+def _check_stated(function: Function, domain: Domain) -> None:
+    """Check what a function, which may be a user's, states about its maximum."""
+    try:
+        finite_array(function.optimum, "optimum", 0)
+        positive(function.accuracy, "accuracy", zero=True)
+        domain.check(np.asarray(function.best_action)[None])
+    except (AttributeError, InvalidInput) as error:
+        raise InvalidInput(
+            f"{_name(function)[0]} must state its maximum, as a Function with optimum, accuracy "
+            f"and best_action or as the Best of a task: {error}"
+        ) from None
+
+
 def valued(function: Function, actions: Points) -> Array:
     """The noiseless values (m,) of checked actions; the function may be a user's.
 
     Raises:
         InvalidInput: it did not return one finite value per action.
     """
-    of_arms = type(function) is ArmFunction
+    if type(function) is ArmFunction:
+        return function(actions)
     # A function of the user's own must not change the actions.
-    given = actions if of_arms else frozen(actions[:])
-    values = np.asarray(function(given), dtype=np.float64)
+    values = numbers(function(frozen(actions[:])), f"values of {_name(function)[0]}")
     if values.shape != (len(actions),):
         raise InvalidInput(
             f"the function {type(function).__name__} must return values of shape "
             f"({len(actions)},), one per action, but it returned {values.shape}"
         )
-    if not of_arms and not math.isfinite(np.add.reduce(values)):
+    if not math.isfinite(np.add.reduce(values)):
         raise InvalidInput(
             f"the function {type(function).__name__} must return finite values, but it returned "
             f"{shown(values)} for {shown(actions)}"
+        )
+    slack = function.accuracy + ROUNDING * (1.0 + abs(function.optimum))
+    if values.max() > function.optimum + slack and _name(function)[1]:
+        warnings.warn(
+            f"{_name(function)[0]} has values above its optimum {function.optimum:g}, so that "
+            "regret is negative: state its maximum as optimum, or how far values may exceed it as "
+            "accuracy",
+            stacklevel=2,
         )
     return values
 

@@ -275,7 +275,7 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
         if self._episode is None:
             raise NotReset("step() was called before reset()")
         rounds, timing = self._episode.path.rounds, self._episode.timing
-        if rounds is not None and (self._round if timing is None else timing.now) >= rounds:
+        if rounds is not None and (timing.past(rounds) if timing else self._round >= rounds):
             raise NotReset(
                 f"the episode is over, because the recording ended after round {self._round}: call "
                 "reset(), or make the environment with repeat=True, so that the first row follows "

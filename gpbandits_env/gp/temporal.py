@@ -19,7 +19,18 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.special import ive
 
-from gpbandits_env.arrays import LARGEST, Array, Settings, all_of, listed, positive, share, whole
+from gpbandits_env.arrays import (
+    LARGEST,
+    Array,
+    Settings,
+    all_of,
+    finite_array,
+    frozen,
+    listed,
+    positive,
+    share,
+    whole,
+)
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import Family, Parametric
 
@@ -27,6 +38,9 @@ ONE = np.ones((1, 1))
 MOST_HARMONICS = 64
 # A product of several seasons has the product of their numbers of states.
 MOST_STATES = 256
+# The times at which a user's kernel is checked, and by how much its formula and states may differ.
+TIMES = frozen(np.array([0.0, 1.0, 2.5, 10.0]))
+NEAR = 0.01
 
 
 @dataclass(frozen=True)
@@ -79,7 +93,7 @@ class TemporalKernel(Parametric):
     @property
     def states(self) -> int:
         """The number n of states."""
-        return len(self.row(0.0))
+        return np.size(self.row(0.0))
 
     def spread(self, t: float) -> float:
         """T(t, t), the factor of the prior variance at time t."""
@@ -99,6 +113,59 @@ TEMPORAL: Family[TemporalKernel] = Family("temporal kernel", TemporalKernel)
 def temporal_from_dict(spec: Settings | TemporalKernel) -> TemporalKernel:
     """The temporal kernel of a dict {"type": name, field: value, ...}; a kernel is unchanged."""
     return TEMPORAL.from_dict(spec)
+
+
+def check_in_time(kernel: TemporalKernel) -> None:
+    """Check the user's own temporal kernels, also in sums and products, at a few times.
+
+    A kernel for boxes only, whose states raise `NotImplementedError`, is checked by its formula.
+
+    Raises:
+        InvalidInput: one gives NaN or another shape, or is no covariance or not that of its states.
+    """
+    for each in kernel.kernels if isinstance(kernel, _Terms) else ():
+        check_in_time(each)
+    if isinstance(kernel, _Terms) or type(kernel).__module__ == __name__:
+        return
+    found = _checked(kernel, "__call__(t, s)", kernel(TIMES, TIMES), (4, 4))
+    _checked(kernel, "__call__(t, s)", kernel(TIMES, TIMES[:3]), (4, 3))
+    size, name = np.abs(found).max(), f"the temporal kernel {kernel.type_name!r}"
+    if max(np.abs(found - found.T).max(), -np.linalg.eigvalsh(found)[0]) > 1e-6 * size:
+        raise InvalidInput(
+            f"{name} is no covariance: its __call__ at the times {TIMES.tolist()} must be "
+            f"symmetric and positive semidefinite, got {found.round(3).tolist()}"
+        )
+    try:
+        own = _by_states(kernel)
+    except NotImplementedError:
+        return
+    i, j = divmod(int(np.abs(np.triu(own - found)).argmax()), 4)
+    if abs(own[i, j] - found[i, j]) > NEAR * size:
+        raise InvalidInput(
+            f"{name} has the covariance {found[i, j]:.3g} between the times {TIMES[i]:g} and "
+            f"{TIMES[j]:g}, but {own[i, j]:.3g} by its states: __call__(t, s) must be "
+            "row(s) @ transition(s - t) @ covariance(t) @ row(t) for t <= s"
+        )
+
+
+def _by_states(kernel: TemporalKernel) -> Array:
+    """T(t_i, t_j) by the states at `TIMES`, for i <= j; 0 elsewhere."""
+    times, out, n = TIMES.tolist(), np.zeros((4, 4)), np.size(kernel.row(0.0))
+    rows = [_checked(kernel, "row(t)", kernel.row(t), (n,)) for t in times]
+    for i, t in enumerate(times):
+        state = _checked(kernel, "covariance(t)", kernel.covariance(t), (n, n)) @ rows[i]
+        for j in range(i, 4):
+            carry = kernel.transition(times[j] - t)
+            out[i, j] = rows[j] @ _checked(kernel, "transition(dt)", carry, (n, n)) @ state
+    return out
+
+
+def _checked(kernel: TemporalKernel, what: str, values: Any, shape: tuple[int, ...]) -> Array:
+    """The values of a method as an array; an error unless they are finite and have the shape."""
+    what = f"{what} of the temporal kernel {kernel.type_name!r}"
+    if (found := finite_array(values, what)).shape != shape:
+        raise InvalidInput(f"{what} must have the shape {shape}, got {found.shape}")
+    return found
 
 
 def log_decay(epsilon: float) -> float:

@@ -104,7 +104,8 @@ def run(
       gpbandits suite run core-v1 --agent my_agents:Mine --seeds 2027
     """
     look_for_modules()
-    entry = AgentEntry(label or label_of(agent), agent, parse_settings(settings))
+    label_used = label_of(agent) if label is None else label
+    entry = AgentEntry(label_used, agent, parse_settings(settings))
     given |= {"problems": problems or None, "engine": Engine(engine, address)}
     last = public = run_suite(name, entry, folder=out, **given)
     _conclude(public)

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
+from textwrap import wrap
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,8 @@ def _shade(colour: str, index: int, count: int) -> str:
     return "#" + "".join(f"{round(p + share * (target - p)):02X}" for p in parts)
 
 
+# The characters of a label in a line.
+LONGEST = 30
 SUFFIXES = (".png", ".svg")
 OTHER_SUFFIXES = (".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".webp")
 # Letters that the first font does not have are taken from the next that is installed.
@@ -188,8 +191,15 @@ def escaped(words: str) -> str:
 
 
 def legible(label: str) -> str:
-    """A label for a legend, which would leave it out if it began with "_"."""
-    return ("\u200b" if label.startswith("_") else "") + escaped(label)
+    """A label for a legend, which would leave it out if it began with "_"; a long one in lines."""
+    lines = wrap(label, LONGEST) if len(label) > LONGEST else [label]
+    return ("\u200b" if label.startswith("_") else "") + "\n".join(map(escaped, lines))
+
+
+def shortened(label: str) -> str:
+    """A label for a tick, a point or a title, without its middle if it is long."""
+    half = LONGEST // 2
+    return escaped(label if len(label) <= LONGEST else f"{label[:half]}…{label[1 - half :]}")
 
 
 def files_of(stem: Path) -> list[Path]:

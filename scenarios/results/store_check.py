@@ -22,6 +22,8 @@ from gpbandits_env.scenarios.results.store_format import APPLICATION_ID, FORMAT,
 
 # The exceptions that reading damaged data may raise, besides that of zlib.
 UNREADABLE = (ValueError, TypeError, OverflowError, MemoryError, RecursionError)
+# Not --fresh, with which a suite runs its other problems again too.
+AGAIN = "restore a copy, or delete the file and run again"
 KEY = "cell, agent, trial"
 BY_NAME = "ORDER BY cell, agent, name, trial"
 # Kind of item, number of columns of its key, and its rows, in the order in which they count.
@@ -36,7 +38,7 @@ ITEMS = (
 
 def damaged(path: Path, what: object) -> StoreError:
     """The error about a damaged file."""
-    return StoreError(f"{path} is damaged ({what}); restore a copy or run again with --fresh")
+    return StoreError(f"{path} is damaged ({what}); {AGAIN}")
 
 
 @contextmanager
@@ -71,7 +73,7 @@ def decoding(path: Path) -> Iterator[None]:
 
 
 def _explain(message: str) -> str:
-    again = "the file is damaged; restore a copy or run again with --fresh"
+    again = f"the file is damaged; {AGAIN}"
     cures = dict.fromkeys(("no such", "decode", "malformed"), again) | {
         "not a database": "not a results file of gpbandits",
         "readonly": "the file cannot be written; check its permissions or use another --out",

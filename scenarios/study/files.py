@@ -10,9 +10,10 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,9 @@ def read(declared: Any, name: str = "scenario") -> Scenario:
             table[kind] = [_entry(entry, f"{kind}[{i}]") for i, entry in enumerate(entries)]
     if isinstance(table.get("grid"), Mapping):
         table["grid"] = _joined(table["grid"])
-    return read_table(Scenario, table)
+    scenario = read_table(Scenario, table)
+    _check_labels(scenario, dict.fromkeys(chain.from_iterable(scenario.points())), "grid: ")
+    return scenario
 
 
 def _joined(grid: Settings) -> Plain:
@@ -199,7 +202,15 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
     """
     if not settings:
         return scenario
-    _check_agents(scenario, settings)
+    left_out = {e.label for e in scenario.alternatives}
+    for name in settings:
+        match name.split(".", 2):
+            case ["agents", label, _] if label in left_out:
+                chosen = ", ".join(e.label for e in scenario.agents)
+                raise InvalidInput(
+                    f"--set {name}: the agent {label!r} is not among those that run: {chosen}"
+                )
+    _check_labels(scenario, settings, "--set ")
     own = {name: value for name, value in settings.items() if name in OWN}
     inner = {name: value for name, value in settings.items() if name not in OWN}
     changed = replace(scenario, grid=_without(scenario.points(), settings), **own).changed(inner)
@@ -207,19 +218,16 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
     return replace(changed, departures=(*scenario.departures, *notes))
 
 
-def _check_agents(scenario: Scenario, settings: Settings) -> None:
-    left_out = [e.label for e in scenario.alternatives]
-    labels = [e.label for e in scenario.agents]
-    of_all = {*OVERRIDES, *(name for e in scenario.agents for name in agents.settings_of(e.agent))}
-    for name in settings:
+def _check_labels(scenario: Scenario, names: Iterable[str], start: str) -> None:
+    """Raise an error if a name "agents.LABEL.NAME" has the label of no agent."""
+    entries = (*scenario.agents, *scenario.alternatives)
+    for name in names:
         match name.split(".", 2):
-            case ["agents", label, _] if label in left_out:
-                chosen = ", ".join(labels)
-                raise InvalidInput(
-                    f"--set {name}: the agent {label!r} is not among those that run: {chosen}"
-                )
-            case ["agents", label, _] if label not in {*labels, *of_all}:
-                raise UnknownName(f"--set {name}: {unknown('agent', label, labels)}")
+            case ["agents", label, _] if all(label != e.label for e in entries):
+                of_all = (agents.settings_of(e.agent) for e in scenario.agents)
+                if not any(label in known for known in (OVERRIDES, *of_all)):
+                    labels = [e.label for e in scenario.agents]
+                    raise UnknownName(f"{start}{name}: {unknown('agent', label, labels)}")
 
 
 def _without(points: Sequence[Plain], settings: Settings) -> tuple[Plain, ...]:

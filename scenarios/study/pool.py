@@ -19,7 +19,8 @@ from gpbandits_env.scenarios.study.runner import PlannedTrial, died
 Results: TypeAlias = list[TrialRecord | TrialFailure]
 
 # Tasks are sent together, because sending one takes milliseconds, as a short one does. A worker
-# returns those that it had no time to start. If it dies, all of them run alone afterwards.
+# returns those that it had no time to start. If it dies, each of them is sent by itself afterwards,
+# and only one whose worker dies again is a suspect.
 MOST = 100
 PATIENCE = 10.0  # seconds for a connection to be accepted
 
@@ -33,8 +34,8 @@ class Pool(Protocol):
 
     Attributes:
         slots: the number of portions that it gets at a time.
-        suspects: the same for tasks that may have killed a worker.
-        revivals: how often a task is restarted that was alone when its worker died.
+        suspects: the same for tasks whose worker died although they were sent by themselves.
+        revivals: how often such a task is restarted.
         cluster: the name of the cluster.
         lost: the errors that say that the cluster is gone.
     """
@@ -63,19 +64,19 @@ class Queue:
     """The numbers of the tasks that wait for a pool."""
 
     def __init__(self, tasks: int, pool: Pool) -> None:
-        self._waiting, self._alone = deque(range(tasks)), deque[int]()
+        self._waiting, self._single, self._alone = deque(range(tasks)), deque[int](), deque[int]()
         self._pool, self._deaths = pool, Counter[int]()
 
     def gives(self, running: int) -> bool:
         """Whether there is a portion for a pool that runs ``running`` portions."""
-        if self._waiting:
+        if self._waiting or self._single:
             return running < self._pool.slots
         return bool(self._alone) and running < self._pool.suspects
 
     def take(self) -> list[int]:
-        """The next portion of at least one task. Suspects come last, one at a time."""
+        """The next portion of at least one task. Suspects come last."""
         if not self._waiting:
-            return [self._alone.popleft()]
+            return [(self._single or self._alone).popleft()]
         fair = min(MOST, len(self._waiting) // (2 * self._pool.slots))
         return [self._waiting.popleft() for _ in range(max(1, fair))]
 
@@ -89,7 +90,7 @@ class Queue:
             self._deaths[portion[0]] += 1
             if self._deaths[portion[0]] > self._pool.revivals:
                 return True
-        self._alone.extend(portion)
+        (self._alone if len(portion) == 1 else self._single).extend(portion)
         return False
 
 

@@ -30,7 +30,8 @@ def figure(card: Card) -> "Figure":
         for i, (draw, looks) in enumerate(panels.values()):
             place = grid[-1, :] if draw is _ranks else grid[i // 2, i % 2]
             draw(made.add_subplot(place, **looks), card, styles)
-        style.entitle(made, f"{card.sentence} Score {card.own.score}.")
+        said = card.sentence.replace(card.own.label, style.shortened(card.own.label))
+        style.entitle(made, f"{said} Score {card.own.score}.")
         style.share_legend(made, 6)
     return made
 
@@ -81,7 +82,7 @@ def _scores(axes: "Axes", card: Card, styles: Styles) -> None:
         score, colour = agent.score, styles[agent.label]["color"]
         axes.plot([score.low, score.high], [row, row], color=colour, linewidth=6, alpha=0.35)
         axes.plot(score.value, row, marker="o", color=colour)
-    axes.set_yticks(range(len(card.agents)), [style.legible(a.label) for a in card.agents])
+    axes.set_yticks(range(len(card.agents)), [style.shortened(a.label) for a in card.agents])
     axes.invert_yaxis()
     axes.set(title="scores, lower is better", xlabel=_ends(card))
 
@@ -123,8 +124,8 @@ def _improvement(axes: "Axes", card: Card, styles: Styles) -> None:
         if i != j:
             colour = "white" if abs(value - 0.5) > 0.35 else style.INK
             axes.text(j, i, f"{value:.2f}", color=colour, **looks)
-    axes.set_xticks(range(len(labels)), map(style.legible, labels), rotation=60, ha="right")
-    axes.set_yticks(range(len(labels)), map(style.legible, labels))
+    axes.set_xticks(range(len(labels)), map(style.shortened, labels), rotation=60, ha="right")
+    axes.set_yticks(range(len(labels)), map(style.shortened, labels))
     axes.grid(visible=False)
     axes.set_title("probability that the row beats the column")
 
@@ -165,7 +166,7 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
             size = 9 if agent.label == card.newcomer else 6
             axes.errorbar(*where, yerr=error, fmt="o", color=colour, markersize=size)
         if looks or agent.seconds < cheapest:
-            named[style.legible(agent.label)] = (*where, colour)
+            named[agent.label] = (*where, colour)
         cheapest = min(cheapest, agent.seconds)
     axes.set_xscale("log")
     if all(agent.score.low > 0.0 for agent in placed):  # so that the good ones stand apart
@@ -192,7 +193,8 @@ def _name(
     drawn = axes.transData.transform(points) * scale
     taken = [(x - 5.0, x + 5.0, y - 3.0) for x, y in drawn]  # left, right, height
     for name, (x, y) in sorted(at.items(), key=lambda each: float(each[1][1])):
-        left, right, height = x + 7.0, x + 7.0 + 5.6 * len(name), y - 3.0
+        words = style.shortened(name)
+        left, right, height = x + 7.0, x + 7.0 + 5.6 * len(words), y - 3.0
         for a, b, other in sorted(taken, key=lambda each: each[2]):
             if left < b and right > a and abs(height - other) < 12.0:
                 height = other + 12.0
@@ -201,7 +203,7 @@ def _name(
         if height > y + 9.0:
             line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
             said["arrowprops"] = line | {"relpos": (0.0, 0.0)}  # else it crosses lower names
-        axes.annotate(name, named[name][:2], xytext=(7.0, height - y), **said)
+        axes.annotate(words, named[name][:2], xytext=(7.0, height - y), **said)
 
 
 def _ranks(axes: "Axes", card: Card, styles: Styles) -> None:
@@ -221,7 +223,7 @@ def _ranks(axes: "Axes", card: Card, styles: Styles) -> None:
         x = right + min(step, 0.035 * size) * i
         colour = styles[card.newcomer]["color"] if own else style.INK
         axes.plot([x, x], [first - 0.2, last + 0.2], color=colour, linewidth=3.0 if own else 1.5)
-    axes.set_yticks(range(size), [style.legible(label) for label in found.agents])
+    axes.set_yticks(range(size), [style.shortened(label) for label in found.agents])
     for tick, label in zip(axes.get_yticklabels(), found.agents, strict=True):
         tick.set_fontweight("bold" if label == card.newcomer else "normal")
     axes.set_ylim(size - 0.4, -0.6)

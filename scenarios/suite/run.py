@@ -11,6 +11,7 @@ from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.arrays import Plain, Settings, whole
 from gpbandits_env.display import Displayed, counted
 from gpbandits_env.errors import InvalidInput, StoreError
+from gpbandits_env.files import writing
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.references import machine
 from gpbandits_env.scenarios.results.store import Store
@@ -144,7 +145,7 @@ def run_suite(
     refused: dict[str, str] = {}
     failures: dict[str, tuple[TrialFailure, ...]] = {}
     interrupted, jobs = False, workers(jobs)
-    before = _rows_before(where, suite, entry, seed)
+    _rows_before(where, suite, entry, seed)  # which refuses those of another agent
     chosen = suites.chosen(suite, problems)
     if trials is not None:
         whole(trials, "trials", maximum=max(problem.trials for problem in chosen.values()))
@@ -174,7 +175,9 @@ def run_suite(
         raise InvalidInput(f"{entry.label} can play no problem of {suite}: {refused.popitem()[1]}")
     own = [row for (agent, _), row in rows.items() if agent == entry.label]
     remade = {row.problem: row for row in own}
-    save(where / FILE, (remade if fresh else before | remade).values())
+    with writing(where / FILE, "evidence", alone=True) as part:  # other runs may have added theirs
+        before = {} if fresh else _rows_before(where, suite, entry, seed)
+        save(part, (before | remade).values())
     shown = entry.label
     if not seed and any(agent == shown for agent, _ in archived(suite)):
         shown += " (this run)"  # beside the archive's

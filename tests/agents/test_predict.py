@@ -224,9 +224,19 @@ def test_a_scaled_round_is_refused_and_not_taken_for_the_first():
     assert agent.posterior.size == agent.round == 0
 
 
-@pytest.mark.parametrize("wrong", ["a", [[1], [2, 3]], {}])
-def test_an_observation_needs_a_round(wrong):
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("a", "an array of numbers"),
+        ([[1], [2, 3]], "round"),
+        ({}, "round"),
+        ([1, 2], "round and episode_start must have one value for each"),
+        (-1, "at least 0, got -1"),
+        (np.nan, "round must be finite"),
+    ],
+)
+def test_an_observation_needs_a_round(wrong, words):
     agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
-    with pytest.raises(InvalidInput, match="round"):
+    with pytest.raises(InvalidInput, match=words):
         agent.observe(observation(1) | {"round": wrong})
     assert agent.posterior.size == agent.round == 0

@@ -1,6 +1,7 @@
 """Schedules: the theorems' formulas, what is filled in, JSON, and mistakes."""
 
 import json
+import math
 import re
 from dataclasses import dataclass
 
@@ -191,6 +192,18 @@ def test_a_schedule_of_your_own_gives_a_beta_of_at_least_0_for_each_round():
         Listed.needs_gain = gains
         with pytest.raises(InvalidInput, match=r"Listed must return beta_t in the shape.* got \[2"):
             agents.make("gp-ucb", ARMS, seed=0, beta=Listed())
+    for beta in (
+        lambda t: 2.0 * math.log(t),
+        lambda t: 2.0 if t < 10 else 1.0,
+        lambda t: max(t, 3),
+    ):
+
+        class Scalar(Schedule):
+            def __call__(self, t, gain=0.0, beta=beta):
+                return beta(t)
+
+        with pytest.raises(InvalidInput, match=r"Scalar fails for .*array\(\[1, 2\]\).*np.where"):
+            agents.make("gp-ucb", ARMS, seed=0, beta=Scalar())
     agent = agents.make("gp-ucb", ARMS, seed=0, beta=Falling())
     for _ in range(2):
         agent.tell([0], [1.0])

@@ -1,6 +1,7 @@
 """The tables of the manual that have a kept output are those of that output."""
 
 import importlib.util
+import json
 import re
 import runpy
 import sys
@@ -18,6 +19,11 @@ from gpbandits_env.problem import Problem
 
 ROOT = Path(__file__).parents[2]
 RETURN = r"^(.+?) +mean return (\S+) \+- (\S+)$"
+FAILURES = ("network", "grid", "square", "edge", "disk", "inner", "branin")
+
+
+def numbers(text):
+    return [float(n) for n in re.findall(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?", text)]
 
 
 def benchmark(name):
@@ -140,6 +146,10 @@ def test_the_table_of_delays_is_that_of_the_file():
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert "\n".join(rows) in page.split("## Delays")[1].split("\n## ")[0]
     assert len(rows) > 30
+    found = {name: float(cost) for name, *_, cost, _ in re.findall(line, text, re.M)}
+    most = sorted(name for name, cost in found.items() if cost > 10.0)
+    told = " ".join((ROOT / "docs" / "delayed-rewards.md").read_text(encoding="utf-8").split())
+    assert re.findall("`(.+?)`", told.partition("measured, only ")[2].partition("lose")[0]) == most
 
 
 def test_the_tables_of_wdbo_are_those_of_the_file():
@@ -225,3 +235,20 @@ def test_defaults_are_those_of_the_agents_and_what_they_lose_is_explained(defaul
         lost = [(loss, se) for _, loss, se in defaults.losses(sweep).values()]
         if any(loss > max(defaults.ALLOWED, 2.0 * se) for loss, se in lost):
             assert (sweep.agent, sweep.title) in defaults.STAYS
+
+
+def test_the_table_of_failures_by_chance_is_that_of_the_file():
+    runs = json.loads((ROOT / "benchmarks" / "results" / "failures.json").read_text())
+    cells = {}
+    for run in runs:
+        gaps = np.array(run["gaps"])
+        first = f"{np.mean(run['failed']):.1f}, " if run["case"] not in ("network", "grid") else ""
+        last = f", worst {gaps.max():.0e}" if not first else ""
+        key = run["optimizer"], run["failures"], run["case"]
+        cells[key] = f"{first}{np.median(gaps):.0e}{last}"
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    for how in ("region", "auto"):
+        (row,) = re.findall(rf'^\| "{how}" \| (.+) \|$', page, re.M)
+        for told, case in zip(row.split(" | "), FAILURES, strict=True):
+            expected = cells["ei", how, case]
+            assert numbers(told) == pytest.approx(numbers(expected), abs=1e-12), (how, case)

@@ -27,3 +27,11 @@ def test_every_call_of_ours_runs(root, tmp_path, monkeypatch):
 def test_what_is_missing_is_said(root):
     page = (root / "docs" / "coming-from.md").read_text("utf-8")
     assert page.count("| missing") >= 5
+
+
+def test_the_models_of_botorch_that_it_names_are_in_it(root):
+    botorch = pytest.importorskip("botorch")
+    page = (root / "docs" / "coming-from.md").read_text("utf-8")
+    named = re.findall(r"`(\w+GP)\(X, Y", page)
+    assert len(named) == 2
+    assert [name for name in named if not hasattr(botorch.models, name)] == []

@@ -127,3 +127,11 @@ def test_how_often_few_units_are_beyond_two_standard_errors_by_chance(root):
     assert (
         f"{two} of cases with 2 units, {four} with 4, {ten} with 10, and {twenty} with 20" in page
     )
+
+
+def test_the_page_of_tranthe2020_says_that_the_moved_maxima_were_not_run(root):
+    page = (root / "docs" / "papers" / "tranthe2020.md").read_text(encoding="utf-8")
+    moved = [id for id in registry.scenarios() if id.endswith("@shifted")]
+    kept = [id for id in moved if evidence.load(id) is not None]
+    assert len(moved) == 3
+    assert ("(`@shifted`) have not been run" in page) == (not kept)

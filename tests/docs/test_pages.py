@@ -89,3 +89,15 @@ def test_a_newcomer_gets_there_in_a_fresh_environment(reader, root):
     where = newcomer.run("python", "-c", "import sys; print(sys.prefix)")
     assert where.strip() == str(checkout / ".venv")
     assert (checkout / "report.html").is_file()
+
+
+def test_claims_that_were_not_written_blind_are_named(root):
+    """Those of which the file of a paper says that part of their outcome was known."""
+    page = (root / "docs" / "claims.md").read_text("utf-8")
+    told = page.partition("## What was known")[2].partition("\n## ")[0]
+    texts = [p.read_text("utf-8") for p in (root / "scenarios" / "claims").glob("*.toml")]
+    seen = re.findall(r'^id = "\w+/(.+)" +# partly', "\n".join(texts), re.M)
+    heads = [text.partition("\npaper = ")[0] for text in texts]
+    seen += [name for head in heads for name in re.findall(r'"([a-z\d]+(?:-[a-z\d]+)+)"', head)]
+    assert len(seen) >= 8
+    assert [name for name in seen if name != "se-1d" and f"`{name}`" not in told] == []

@@ -52,6 +52,17 @@ def test_an_episode_ends_with_its_duration():
     assert ends == [False, False, False, True]  # at 1.5, 3, 4.5 and 6 seconds
 
 
+@pytest.mark.parametrize("count", [None, 2])
+def test_rounding_adds_no_round_to_a_duration(count):
+    # In floating point, ten times 0.1 is less than 1.
+    given = {"grid": 4, "clock": {"evaluation": 0.1, "thinking": 0.0, "duration": 1.0}}
+    name, vector = "gpbandits/StaticGP-v0", "vector_entry_point"
+    env = gym.make(name, **given) if count is None else gym.make_vec(name, count, vector, **given)
+    env.reset(seed=0)
+    ends = [np.all(env.step(env.action_space.sample())[3]) for _ in range(10)]
+    assert ends == [False] * 9 + [True]
+
+
 def test_a_recording_ends_when_its_time_is_over():
     clock = {"thinking": 1.5}
     env = gym.make("gpbandits/Replay-v0", readings=TABLE, noise_var=0.0, clock=clock)

@@ -189,6 +189,61 @@ def test_nan_of_a_function_is_an_error_that_names_it(make):
             ArmFunction(np.array([0.0, wrong, 1.0]))
 
 
+def env_of(function, make=BanditEnv):
+    class Draws(Own):
+        def draw(self, rng):
+            return function
+
+    return make(Bandit(Problem(BOX, SquaredExponential(0.5), 0.01, 3), Draws(Slope, BOX), 0.01))
+
+
+@pytest.mark.parametrize("make", [BanditEnv, lambda bandit: BanditVectorEnv(bandit, 1)])
+def test_values_above_the_optimum_are_a_warning(make):
+    function = Slope(1.0, BOX)
+    for optimum, accuracy in ((1.0, 0.0), (0.7, 0.3), (1.0 - 1e-7, 0.0)):  # rounding is none
+        function.optimum, function.accuracy = optimum, accuracy
+        env = env_of(function, make)
+        env.reset(seed=0)
+        env.step(np.ones(env.action_space.shape))
+    function.optimum = 0.9
+    env = env_of(function, make)
+    env.reset(seed=0)
+    env.step(np.full(env.action_space.shape, 0.5))
+    with pytest.warns(UserWarning, match="function Slope has values above its optimum 0.9"):
+        env.step(np.ones(env.action_space.shape))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("optimum", np.nan, "optimum must be finite"),
+        ("optimum", "1", "strings"),
+        ("optimum", None, "no attribute 'optimum'"),
+        ("accuracy", -1.0, "accuracy must be"),
+        ("best_action", np.ones(3), r"shape \(m, 1\)"),
+        ("best_action", None, "no attribute 'best_action'"),
+    ],
+)
+@pytest.mark.parametrize("make", [BanditEnv, lambda bandit: BanditVectorEnv(bandit, 1)])
+def test_what_a_function_states_of_its_maximum_is_checked(make, name, value, words):
+    function = Slope(1.0, BOX)
+    if value is None:
+        delattr(function, name)
+    else:
+        setattr(function, name, value)
+    with pytest.raises(InvalidInput, match=f"function Slope must state its maximum.*{words}"):
+        env_of(function, make).reset(seed=0)
+
+
+@pytest.mark.parametrize("values", [None, ["a", "b", "c"], np.ones(3) * 1j])
+def test_values_are_numbers(monkeypatch, values):
+    env = env_of(Slope(1.0, BOX))
+    env.reset(seed=0)
+    monkeypatch.setattr(Slope, "__call__", lambda self, actions: values)
+    with pytest.raises(InvalidInput, match="values of the function Slope must be an array of num"):
+        env.step(np.ones((3, 1)))
+
+
 def test_the_problem_and_the_process_have_one_domain():
     with pytest.raises(InvalidInput, match=r"one domain, got Arms.* and Box"):
         Bandit(Problem(ARMS, SquaredExponential(0.5), 0.01), Own(Slope, BOX), 0.01)

@@ -1,14 +1,20 @@
 """Temporal kernels: the state-space model has the covariance of the formula, and nothing else."""
 
 import json
+import re
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
 from mpmath import mp, mpf
 from scipy.special import ive
 
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.gp.model import Model
+from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.temporal import (
     TEMPORAL,
     MarkovTime,
@@ -21,7 +27,9 @@ from gpbandits_env.gp.temporal import (
     epsilon_per,
     temporal_from_dict,
 )
+from gpbandits_env.rewards.drift import TemporalDrift
 
+KERNEL = SquaredExponential(0.2)
 MARKOV = {"type": "markov", "epsilon": 0.03}
 SEASON = {"type": "periodic", "period": 7.3, "lengthscale": 0.8, "harmonics": 3}
 KERNELS = {
@@ -218,6 +226,42 @@ class Decay(TemporalKernel):
 
     def row(self, t):
         return np.ones(1)
+
+
+@pytest.mark.parametrize(
+    ("method", "instead", "words"),
+    [
+        ("__call__", lambda k, t, s: np.full((len(t), len(s)), np.nan), "NaN"),
+        ("__call__", lambda k, t, s: np.exp(np.subtract.outer(t, s)), "must be symmetric"),
+        ("__call__", lambda k, t, s: 1 - abs(np.subtract.outer(t, s)), "positive semidefinite"),
+        ("__call__", lambda k, t, s: np.exp(-abs(t - s)), r"shape \(4, 4\), got \(4,\)"),
+        ("__call__", lambda k, t, s: MarkovTime(0.1)(s, t), r"shape \(4, 3\), got \(3, 4\)"),
+        ("__call__", lambda k, t, s: None, "an array of numbers"),
+        ("__call__", lambda k, t, s: 2 * MarkovTime(0.1)(t, s), "by its states"),
+        ("transition", lambda k, dt: np.array([[np.nan]]), "NaN"),
+        ("transition", lambda k, dt: np.array([[np.exp(dt / 3.0)]]), "by its states"),
+        ("covariance", lambda k, t: 1.0, r"shape \(1, 1\), got \(\)"),
+        ("row", lambda k, t: 1.0, r"shape \(1,\), got \(\)"),
+    ],
+)
+def test_a_kernel_of_ones_own_is_checked(monkeypatch, method, instead, words):
+    Model(KERNEL, 0.1, temporal=TemporalSum((Decay(3.0), Lull())))
+    monkeypatch.setattr(Decay, method, instead)
+    match = f"{method}.*Decay|Decay.*{method}"
+    for own in (Decay(3.0), TemporalSum((StaticTime(), Decay(3.0)))):
+        for made in (partial(Model, KERNEL, 0.1, 0.0, 0.0), TemporalDrift):
+            with pytest.raises(InvalidInput, match=words) as error:
+                made(own)
+            assert re.search(match, str(error.value))
+
+
+def test_a_kernel_of_ones_own_for_boxes_needs_no_states(monkeypatch):
+    def none(self, dt):
+        raise NotImplementedError
+
+    monkeypatch.setattr(Decay, "transition", none)
+    model = Model(KERNEL, 0.1, temporal=Decay(3.0))
+    posterior_for(Box(0.0, 1.0), KERNEL, 0.1, temporal=model.temporal).advance(0.0)
 
 
 class Lull(StaticTime):

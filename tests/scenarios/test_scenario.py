@@ -118,7 +118,7 @@ def test_select_says_what_was_meant(tiny):
         tiny.select(trials=0)
 
 
-@pytest.mark.parametrize("label", ["", "a,b", "a.b"])
+@pytest.mark.parametrize("label", ["", " ", "a,b", "a.b"])
 def test_a_label_must_be_usable(label):
     with pytest.raises(InvalidInput, match="label"):
         AgentEntry(label, "ei")

@@ -137,7 +137,7 @@ def _within(n: int, place: str) -> Callable[[float], Array]:
     step = next(step for most, step in STEPS.items() if n <= most)
     middles = np.arange(0.5 * step, 2.0, step)
     size = 1 << (len(middles) * n - 1).bit_length()
-    sums = []
+    sums, reaches, sides = [], [], []
     for z in where.get(place, rng.uniform(-1.0, 1.0, (PLACES, n))):
         # A distance below 1 - |z*| is reached on both sides, one up to 1 + |z*| on one.
         near, far = np.abs(1.0 - np.abs(z))[:, None], (1.0 + np.abs(z))[:, None]
@@ -148,8 +148,17 @@ def _within(n: int, place: str) -> Callable[[float], Array]:
             product *= np.fft.rfft(row, size)
         mass = np.maximum(np.fft.irfft(product, size), 0.0)
         sums.append(np.append(0.0, np.minimum(np.cumsum(mass), 1.0)))
+        # Where the ball reaches no further face, its volume is known.
+        reaches.append(np.where(near > 0.0, near, far).min())
+        sides.append(np.where(near > 0.0, 1.0, 0.5).prod())
     at = np.append(0.0, step * (np.arange(size) + 0.5 * (n + 1)))
-    return lambda radius: np.array([np.interp(radius, at, cdf) for cdf in sums])
+
+    def within(radius: float) -> Array:
+        ball = np.array(sides) * np.exp(n * np.log(radius) - gammaln(n + 1))
+        grid = np.array([np.interp(radius, at, cdf) for cdf in sums])
+        return np.where(radius <= np.array(reaches), ball, grid)
+
+    return within
 
 
 def bound_by_alpha() -> Arrays:

@@ -5,6 +5,7 @@ the temporal kernels and the block length of the resetting model. On the rest, e
 each row from the rows before it.
 """
 
+import warnings
 from dataclasses import asdict, dataclass, field
 from datetime import date, timedelta
 
@@ -32,6 +33,8 @@ LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 CLEAR = 0.05
 # Of readings beyond this size, or below its inverse, fourth powers leave the range of a float.
 MOST_SIZE = 1e35
+# Columns whose standard deviations differ by a larger factor hardly have the same noise.
+ALIKE = 1000.0
 EQUALLY_COMPLEX = {"drifting", "smooth"}
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 
@@ -110,7 +113,8 @@ def diagnose(
     """Analyze how a table of readings varies in time.
 
     A season is looked for where the training rows have two periods of it; its period is where their
-    periodogram is largest.
+    periodogram is largest. All columns have one noise variance, so they should have one unit; a
+    warning names two that vary by very different amounts.
 
     Cost: O(n^2) per reading for n arms, and with a season about 50 times as much; 500 rows of 50
     arms take about half a minute.
@@ -152,6 +156,14 @@ def diagnose(
         )
     train = Series(table[whole_rows], stamps[whole_rows])
     centre, spread = _moments(train.values, mean, covariance)
+    sds = train.values.std(axis=0)
+    if covariance is None and sds.max() > ALIKE * sds.min():
+        warnings.warn(
+            f"the readings of column {sds.argmax()} (from 0) vary {sds.max() / sds.min():.2g} "
+            f"times as much as those of column {sds.argmin()}, but all columns share one noise "
+            "variance: give them one unit, or divide each by its standard deviation",
+            stacklevel=2,
+        )
     learn = ["noise_var"] if noise_var is None else []
     known = None if noise_var is None else positive(noise_var, "noise_var")
     found, interval = _restricted_fit(train, centre, spread, known)

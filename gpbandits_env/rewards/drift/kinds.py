@@ -10,7 +10,13 @@ from numpy.random import Generator
 from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import spectral_root
-from gpbandits_env.gp.temporal import TemporalKernel, epsilon_per, log_decay, temporal_from_dict
+from gpbandits_env.gp.temporal import (
+    TemporalKernel,
+    check_in_time,
+    epsilon_per,
+    log_decay,
+    temporal_from_dict,
+)
 from gpbandits_env.rewards.drift.drift import DRIFTS, Drift, Fresh, Memory, as_drift
 
 
@@ -83,16 +89,16 @@ class VaryingMarkovDrift(Drift):
         return (markov_step(memory[0], fresh, self.epsilon_at(t)),)
 
     def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
-        passed = self._log_decay(t + dt) - self._log_decay(t)
-        return (markov_step(memory[0], fresh, -math.expm1(2.0 * passed)),)
+        # The times are subtracted, not the logarithms, because that of epsilon = 1 is huge.
+        passed = self._under_each(t + dt) - self._under_each(t)
+        log = float(passed @ [log_decay(epsilon) for epsilon in self.epsilons])
+        return (markov_step(memory[0], fresh, -math.expm1(2.0 * log)),)
 
-    def _log_decay(self, t: float) -> float:
-        """The logarithm of the correlation of round 1 with round t."""
-        lengths = wholes(self.rounds, "rounds")
-        rates = [n * log_decay(e) for n, e in zip(lengths, self.epsilons, strict=True)]
-        ends, decays = np.cumsum([0, *lengths]), np.cumsum([0.0, *rates])
+    def _under_each(self, t: float) -> Array:
+        """The time under each of the rates until t, (k,)."""
+        ends = np.cumsum(lengths := np.array(wholes(self.rounds, "rounds")))
         cycles, place = divmod(t - 1.0, float(ends[-1]))
-        return float(cycles * decays[-1] + np.interp(place, ends, decays))
+        return np.asarray(cycles * lengths + np.clip(place - ends + lengths, 0.0, lengths))
 
 
 @DRIFTS.register("change-points")
@@ -215,6 +221,7 @@ class TemporalDrift(_InTime):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", temporal_from_dict(self.kernel))
+        check_in_time(self.kernel)
         levels = [part.spread(0.0) for part in self.kernel.parts]
         unit = self.kernel.stationary and np.abs(np.array(levels) - 1.0).max() <= 1e-12
         object.__setattr__(self, "keeps_marginal", bool(unit))

@@ -18,14 +18,14 @@ class Function(ABC):
     Attributes:
         optimum: the maximum over the domain.
         best_action: the maximizer: the index of an arm, or a point (d,), read-only.
-        accuracy: no value exceeds ``optimum + accuracy``; 0 on arms.
+        accuracy: no value exceeds ``optimum + accuracy``; 0 by default.
         noisy: a function with its own noise has a method ``noisy(actions, rng) -> rewards`` (m,),
             which replaces values plus noise.
     """
 
     optimum: float
     best_action: int | Array
-    accuracy: float
+    accuracy: float = 0.0
     noisy: ClassVar[Callable[..., Array] | None] = None
 
     @abstractmethod
@@ -41,7 +41,6 @@ class ArmFunction(Function):
         best = int(values.argmax())
         self.best_action = best
         self.optimum = float(values[best])
-        self.accuracy = 0.0
         if not math.isfinite(np.add.reduce(self.values)):
             raise InvalidInput(f"a function on arms needs finite values, got {shown(values)}")
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, IntArray, Points, Scalar, frozen
+from gpbandits_env.arrays import Array, IntArray, Points, Scalar, all_of, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.rewards.functions import ArmFunction, Function, StaticProcess
@@ -119,7 +119,7 @@ class Task(ABC):
     @cached_property
     def coordinates(self) -> Axes:
         """The box of the axes, with its maps to and from the cube [-1, 1]^d."""
-        return Axes(self.axes)
+        return Axes(all_of(Axis, self.axes, f"axes of {type(self).__name__}", "objects Axis"))
 
     def prepare(self) -> None:
         """Load the data that an evaluation needs; called when an environment is made.
@@ -154,12 +154,16 @@ class TaskFunction(Function):
     """A task with the result of `Task.draw` for an episode; points are in its box or the cube.
 
     Raises:
-        InvalidInput: the best action of the task is not in its box.
+        InvalidInput: ``best`` of the task returns no `Best`, or its action is not in the box.
     """
 
     def __init__(self, task: Task, latent: Array, scaled: bool) -> None:
         self.task, self.latent, self.scaled = task, frozen(np.array(latent)), scaled
         best, axes = task.best(self.latent), task.coordinates
+        if not isinstance(best, Best):
+            raise InvalidInput(
+                f"best of the task {type(task).__name__} must return a Best, got {shown(best)}"
+            )
         try:
             action = axes.box.check([best.action])
         except InvalidInput as error:

@@ -204,3 +204,17 @@ def test_an_option_that_is_not_a_number_is_learned_too():
     study.optimize(objective, n_trials=12)
     assert study.best_value == 0.0
     assert seen.count(1.0) > 3
+
+
+@pytest.mark.parametrize(
+    "suggest",
+    [
+        lambda trial: trial.suggest_float("width", 0.0, 1e200),
+        lambda trial: trial.suggest_int("width", 0, 2**60),
+        lambda trial: trial.suggest_float("width", 0.0, 1e18, step=0.5),
+    ],
+)
+def test_a_parameter_beyond_the_limits_is_named(suggest):
+    study = optuna.create_study(sampler=GPBanditsSampler(seed=0))
+    with pytest.raises(InvalidInput, match=r"^the parameter 'width': .* at most 1"):
+        study.optimize(lambda trial: 0.0 * suggest(trial), n_trials=2)

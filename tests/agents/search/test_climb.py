@@ -175,6 +175,22 @@ def test_the_sides_of_the_box_do_not_matter():
     np.testing.assert_allclose(values, plain, rtol=1e-6)
 
 
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**20, 2.0**60])
+@pytest.mark.parametrize("make", [quadratic, rosenbrock, ackley])
+def test_the_unit_of_the_surface_does_not_matter(make, unit):
+    surface, low, high = make(4, 1)
+
+    def scaled(x, rows):
+        value, gradient = surface(x, rows)
+        return value * unit, gradient * unit
+
+    starts = np.random.default_rng(0).uniform(low, high, (6, 4))
+    plain = climb(surface, starts, low, high, evaluations=1000)
+    points, values = climb(scaled, starts, low, high, evaluations=1000)
+    np.testing.assert_array_equal(points, plain[0])
+    np.testing.assert_array_equal(values, plain[1] * unit)
+
+
 def test_where_the_surface_bends_up_the_corner_is_reached_in_few_calls():
     weights = np.random.default_rng(0).uniform(0.1, 3.0, 50)
     calls = []

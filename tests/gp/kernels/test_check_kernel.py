@@ -221,3 +221,27 @@ def test_points_and_dimensions_are_chosen():
         check_kernel(NoProduct(0.5), points=np.random.default_rng(0).random((9, 2)))
     with pytest.raises(InvalidInput, match="needs a Kernel"):
         check_kernel("se")
+
+
+def test_an_attribute_that_is_no_field_is_refused():
+    """Without the decorator, kernels that differ in it would be equal, as in a cache."""
+
+    class Own(Kernel):
+        def __init__(self, scale):
+            self.scale = scale
+
+        def __call__(self, x, z=None):
+            return np.exp(-np.abs(x[:, None] - (x if z is None else z)).sum(axis=-1) / self.scale)
+
+        def diagonal(self, x):
+            return np.ones(len(x))
+
+    with pytest.raises(InvalidInput, match=r"Own sets scale, which is no field.*@dataclass"):
+        Own(0.3)
+
+    class Linked(SquaredExponential):
+        def linked(self):
+            self.link = 3
+
+    with pytest.raises(InvalidInput, match="Linked sets link, which is no field"):
+        Linked(0.3).linked()

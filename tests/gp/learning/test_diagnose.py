@@ -58,6 +58,14 @@ def test_drifting_data():
     assert found.rows == (90, 60)
 
 
+def test_columns_of_other_units_are_named():
+    rows = readings(60, markov(0.05), 3)
+    diagnose(rows)
+    diagnose(rows * [1, 3, 1, 1, 0.1, 1, 1, 30])
+    with pytest.warns(UserWarning, match=r"column 5 \(from 0\) vary .* as those of column 2, but"):
+        diagnose(rows * [1, 1, 1e-3, 1, 1, 1e6, 1, 1])
+
+
 def test_a_season_is_found():
     """A wave of 12 rows that passes from arm to arm, with a drift on it."""
     rows = readings(115, markov(0.2), 6)

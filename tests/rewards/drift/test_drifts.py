@@ -179,6 +179,17 @@ def test_varying_markov_reads_its_rates_in_turn():
     assert rates == [0.1, 0.1, 0.2, 0.2, 0.2] * 2
 
 
+def test_varying_markov_goes_on_after_a_rate_of_one():
+    drift, rng = VaryingMarkovDrift((0.5, 1.0), rounds=(4, 1)), np.random.default_rng(0)
+
+    def kept(t, dt):
+        """The correlation of f_t and f_{t + dt}."""
+        return drift.elapse((np.ones(1),), lambda: np.zeros(1), t, dt, rng)[0].item()
+
+    assert kept(1.0, 1.5) == kept(6.0, 1.5) == kept(103.5, 1.5) == pytest.approx(0.5**0.75)
+    assert kept(4.5, 1.0) == kept(5.0, 0.5) == 0.0
+
+
 def test_change_points_come_when_they_are_told_and_only_then():
     path = path_of(ChangePoints((4, 9)), 2).ahead(12)
     changed = [t + 1 for t in range(1, 12) if not np.array_equal(path[t], path[t - 1])]

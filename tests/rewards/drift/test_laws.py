@@ -167,3 +167,20 @@ def test_what_is_no_drift_is_refused():
         check_drift({"type": "markow"})
     with pytest.raises(LawBroken, match=r"the law of shape: .*of shape \(4,\)"):
         check_drift(lambda f, fresh, t, rng: f[:2])
+
+
+@dataclass(frozen=True)
+class Late(Half):
+    """A drift that is wrong after round 60."""
+
+    def step(self, memory, fresh, t, rng):
+        memory = super().step(memory, fresh, t, rng)
+        return memory if t < 60 else (memory[0] * np.nan,)
+
+
+def test_a_drift_may_be_tried_for_more_rounds():
+    check_drift(Late())
+    with pytest.raises(LawBroken, match=r"Late breaks the law of shape.*f_61 must be finite"):
+        check_drift(Late(), rounds=70)
+    with pytest.raises(InvalidInput, match="rounds must be at least 10"):
+        check_drift(Late(), rounds=9)

@@ -231,3 +231,27 @@ def test_values_of_a_task_of_one_s_own_that_are_no_numbers_are_named():
             function(function.best_action[None])
         with pytest.raises(InvalidInput, match=f"task {type(task).__name__} must return finite"):
             scale_of(task, False)
+
+
+def test_what_a_task_of_ones_own_states_is_checked(monkeypatch):
+    name = f"{__name__}:Ridge"
+    for best, words in (
+        ((np.zeros(1), 1.0), "best of the task Ridge must return a Best, got .*array"),
+        (Best(np.zeros(1), np.nan, 0.0), "task Ridge must state its maximum.*optimum must be fin"),
+        (Best(np.zeros(1), 1.0, -1.0), "task Ridge must state its maximum.*accuracy must be"),
+    ):
+        monkeypatch.setattr(Ridge, "best", lambda self, latent, best=best: best)
+        with pytest.raises(InvalidInput, match=words):
+            gym.make("gpbandits/Task-v0", task=name).reset(seed=0)
+    monkeypatch.setattr(Ridge, "best", lambda self, latent: Best(np.zeros(1), 0.5, 0.0))
+    env = gym.make("gpbandits/Task-v0", task=name)
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="task Ridge has values above its optimum 0.5"):
+        env.step([[0.25]])
+    for axes, words in (
+        (Axis("x", 0.0, 1.0), "axes of Ridge must be a list"),
+        ([("x", 0.0, 1.0)], "axes of Ridge must be a list of one or more objects Axis"),
+    ):
+        monkeypatch.setattr(Ridge, "axes", axes)
+        with pytest.raises(InvalidInput, match=words):
+            make_task(name).coordinates  # noqa: B018

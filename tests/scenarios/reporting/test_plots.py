@@ -115,6 +115,27 @@ def test_comparisons_show_labels_whatever_matplotlib_reads_in_them():
     assert in_legend(card_figure.figure(compare(rows, resamples=10))) == LABELS
 
 
+@pytest.mark.parametrize("words", ["ucb-with-a-window-of-", "x"])
+def test_pictures_have_room_for_long_labels(run, tiny, words):
+    long = {f"{words * (105 // len(words))}{i}" for i in (7, 8)}
+    rows = {
+        (label, world): Row(label, world, np.array([1]), np.array([[i], [i + 0.5]]), 1.0, "")
+        for i, label in enumerate(sorted({*long, "random"}))
+        for world in "abcde"
+    }
+    compared = card_figure.figure(compare(rows, resamples=10))
+    agents = tuple(AgentEntry(label, "random") for label in sorted(long))
+    with Store.open(run(scenario=replace(tiny, agents=agents, alternatives=())).path) as store:
+        plotted = figure(store)
+    for picture in (compared, plotted):
+        assert long <= {found.replace("\n", "") for found in in_legend(picture)}
+        assert min(axes.get_window_extent().width for axes in picture.axes) > 160
+        for artist in (picture._suptitle, picture.legends[0], *picture.axes):
+            box = artist.get_tightbbox()
+            assert box.x0 > -1
+            assert box.x1 < picture.bbox.width + 1
+
+
 @pytest.mark.parametrize(
     "panels", [["average_regret"], "average_regret", [{"y": "rate"}], Panel("average_regret")]
 )

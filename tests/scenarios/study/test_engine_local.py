@@ -89,6 +89,23 @@ def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():
     assert given_up == [False] * engine_local.REVIVALS + [True]
 
 
+def test_only_what_dies_by_itself_waits_until_nothing_else_runs():
+    """On a cluster that tells nothing of a death but the portion, as Dask does."""
+    queue = pool.Queue(16, SimpleNamespace(slots=4, suspects=1, revivals=1))
+    portion = queue.take()
+    assert len(portion) == 2
+    assert not queue.died(portion)
+    while queue.take() != [15]:  # the others
+        pass
+    assert [queue.gives(running) for running in (3, 4)] == [True, False]
+    assert [queue.take(), queue.take()] == [[0], [1]]  # at the same time
+    assert not queue.died([0])
+    assert not queue.gives(1)
+    assert queue.gives(0)
+    assert queue.take() == [0]
+    assert queue.died([0])
+
+
 def test_a_trial_that_kills_its_worker_fails_alone(play, one_worker, monkeypatch):
     """What was given with it is played once."""
     monkeypatch.setattr(engine_local, "REVIVALS", 1)

@@ -92,6 +92,10 @@ def test_a_grid_is_swept(tmp_path):
         SMALL + "\n[grid]\nenvironment.epsilon = [0.1, 0.2]\nagents.slow.epsilon = [0.0, 0.5]\n"
     )
     assert load(written(tmp_path, unquoted)).cells() == load(written(tmp_path, text)).cells()
+    # A setting of all agents may be a dict, as "agents.LABEL.NAME" is the setting of one.
+    dicts = SMALL.replace("epsilon = 0.01", 'beta = { type = "finite" }')
+    of_all = dicts + '[grid]\n"agents.beta.type" = ["finite"]\n"agents.slow.beta.scale" = [0.2]\n'
+    assert len(read(tomllib.loads(of_all)).cells()) == 1
 
 
 @pytest.mark.parametrize(
@@ -116,6 +120,12 @@ def test_a_grid_is_swept(tmp_path):
         ('label = "slow"', "beta = 2.0", r"no key of agents\[1\] named 'beta' \(known: .*settings"),
         ('label = "slow"\n', "", "tv-gp-ucb; give each a label of its own"),
         ("epsilon = 0.1", "render_mode = []", "environment: render_mode must be a string"),
+        ('id = "my/small"', 'id = " "', "id must be one line of text, got ' '"),
+        (
+            "0.01 }",
+            '0.01 }\n[grid]\n"agents.slwo.epsilon" = [0.1]',
+            "grid: agents.slwo.epsilon: no agent named 'slwo'; did you mean 'slow'",
+        ),
     ],
 )
 def test_errors_name_the_file_and_the_key(tmp_path, old, new, says):

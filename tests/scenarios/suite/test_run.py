@@ -251,6 +251,25 @@ def test_rows_of_an_earlier_run_in_the_folder_stay(tmp_path):
         run("a/b", "se", fresh=True)
 
 
+def test_rows_of_another_run_that_ends_meanwhile_stay(tmp_path, monkeypatch):
+    from gpbandits_env.scenarios.suite import run as module
+
+    def played(problem):
+        given = {"problems": [problem], "trials": 1, "jobs": 1, "folder": tmp_path}
+        return run_suite("core-v1", "random", **given)
+
+    def and_another(*given, **more):
+        monkeypatch.setattr(module, "run_study", run_study)
+        played("kernel")
+        return run_study(*given, **more)
+
+    run_study = module.run_study
+    monkeypatch.setattr(module, "run_study", and_another)
+    played("se")
+    kept = {id for _, id in rows.load(tmp_path / rows.FILE)}
+    assert kept == {"core-v1/se", "core-v1/kernel"}
+
+
 def test_an_agent_is_mended_after_a_failure_and_keeps_its_other_trials(module, tmp_path):
     import suite_agents
 
@@ -362,6 +381,15 @@ def test_a_sample_has_no_trial_twice():
 
 def invoke(*words):
     return CliRunner().invoke(main, ["suite", *words])
+
+
+def test_a_label_is_text(tmp_path):
+    done = invoke(
+        "run", "core-v1", "--agent", "random", "--label", "", "--out", str(tmp_path / "a")
+    )
+    assert done.exit_code != 0
+    assert "label must be one line of text without commas and dots, got ''" in done.output
+    assert not (tmp_path / "a").exists()
 
 
 def test_the_commands(module, tmp_path):

@@ -15,6 +15,16 @@ def test_no_point_of_a_draw_is_beyond_its_maximum_and_minimum(dim):
     assert f(f.best[None])[0] == pytest.approx(f.optimum, abs=1e-5)
 
 
+def test_a_ball_that_reaches_no_further_face_has_its_volume():
+    """In the box [-1, 1]^n: r^n / n! around the centre, and 2^n times less in a corner."""
+    for n, radius, volume in ((1, 0.5, 0.5), (2, 0.02, 2e-4), (5, 0.9, 0.9**5 / 120.0)):
+        assert claims._within(n, "centre")(radius) == pytest.approx(volume, rel=1e-12)
+        assert claims._within(n, "corner")(radius) == pytest.approx(volume / 2**n, rel=1e-12)
+    for n in (2, 5):  # continuous where the ball reaches a face
+        below, above = (claims._within(n, "centre")(r).item() for r in (1.0, 1.0 + 1e-9))
+        assert above == pytest.approx(below, rel=1e-3)
+
+
 def test_losses_are_those_of_the_nearest_subspaces_and_fall(monkeypatch):
     monkeypatch.setattr(claims, "FUNCTIONS_DRAWN", 3)
     claims._on_draws.cache_clear()
