@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from threading import RLock
+from typing import Any
 
 import numpy as np
 
@@ -67,3 +69,13 @@ def in_short(value: object) -> str:
 
 def _known(facts: Mapping[str, object]) -> list[tuple[str, object]]:
     return [(name, value) for name, value in facts.items() if value is not None]
+
+
+def progress_bar(**options: Any) -> Any:
+    """A bar of tqdm, without its semaphore.
+
+    Python 3.14 says in the terminal that a killed process has left it behind.
+    """
+    from tqdm.auto import tqdm
+
+    return type("Bar", (tqdm,), {"_lock": RLock()})(**options)

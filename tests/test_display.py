@@ -88,3 +88,17 @@ assert "matplotlib.pyplot" not in sys.modules
 
 def test_a_notebook_shows_figures_without_pyplot():
     subprocess.run([sys.executable, "-c", FIGURES], check=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="semaphores of Windows have no names")
+def test_a_killed_process_leaves_no_semaphore_of_its_bar():
+    """With the way to start processes that is the default from Python 3.14 on."""
+    code = (
+        "import multiprocessing, os\n"
+        "from gpbandits_env.display import progress_bar\n"
+        "multiprocessing.set_start_method('spawn')\n"
+        "progress_bar(total=3, disable=True)\n"
+        "os._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Params
@@ -20,7 +19,7 @@ from gpbandits_env.agents.optimize.inputs import WITH_CONSTRAINTS, WITH_NOISE, m
 from gpbandits_env.agents.optimize.records import Record, Suggestion
 from gpbandits_env.agents.optimize.result import OptimizationResult
 from gpbandits_env.arrays import flag, positive, whole
-from gpbandits_env.display import counted
+from gpbandits_env.display import counted, progress_bar
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
 Map: TypeAlias = Callable[[Callable[[Any], object], Iterable[object]], Iterable[object]]
@@ -139,7 +138,7 @@ class Run:
         self._end = None if self.timeout is None else time.monotonic() + self.timeout
         self._call = partial(_guarded, self.fun) if self.on_error == "fail" else self.fun
         try:
-            with tqdm(
+            with progress_bar(
                 total=self.n_calls, initial=self.made, disable=not self.verbose, unit="call"
             ) as self._bar:
                 if self._map is None:

@@ -8,10 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tqdm.auto import tqdm
-
 from gpbandits_env.arrays import Plain, Settings, whole
-from gpbandits_env.display import Displayed
+from gpbandits_env.display import Displayed, progress_bar
 from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, shown
 from gpbandits_env.gp.threads import blas_threads, one_blas_thread
 from gpbandits_env.problem import Problem
@@ -220,7 +218,7 @@ def _run(
     """Run the tasks and store each; return True if Ctrl-C ended the run."""
     title = tasks[0].cell.scenario.id if tasks else "all done"
     done = total - len(tasks)
-    bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)
+    bar = progress_bar(total=total, initial=done, unit="trial", desc=title, disable=not progress)
     try:
         with bar, closing(results(tasks, pool)) as stream:
             for records in stream:
