@@ -126,6 +126,11 @@ def test_a_grid_is_swept(tmp_path):
             '0.01 }\n[grid]\n"agents.slwo.epsilon" = [0.1]',
             "grid: agents.slwo.epsilon: no agent named 'slwo'; did you mean 'slow'",
         ),
+        (
+            "0.01 }",
+            '0.01 }\n[grid]\n"agents.slow" = [0.1]',
+            "grid: agents.slow: add a setting: agents.slow.beta",
+        ),
     ],
 )
 def test_errors_name_the_file_and_the_key(tmp_path, old, new, says):
