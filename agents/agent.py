@@ -317,10 +317,13 @@ class Agent(Displayed, ABC):
 
     def _process(self, seen: Observed) -> None:
         """Process observations; `round` and `clock` are still those before them."""
-        self._learn(seen.points, seen.rewards)
+        self._learn(*(np.broadcast_to(a, a.shape) for a in (seen.points, seen.rewards)))
 
     def _learn(self, actions: Points, rewards: Array) -> None:
-        """Process checked observations: (k,) or (k, d) actions and (k,) rewards; k may be 0."""
+        """Process checked observations: (k,) or (k, d) actions and (k,) rewards; k may be 0.
+
+        Both are read-only, and may be views of the caller's arrays: copy what you keep.
+        """
         return
 
     def reset(self) -> None:

@@ -68,13 +68,11 @@ def check_agent(
         except InvalidInput as error:
             refused.append(error)
     if broken:
-        advice = ""
-        if kept:
-            advice = (
-                f"; it keeps all laws on {' and on '.join(map(_where, kept))}: if it is for these "
-                f"only, give them as problems=[{', '.join(map(_code, kept))}]"
-            )
-        raise LawBroken(f"{broken[0]}{advice}") from broken[0].__cause__
+        advice = (
+            f"; it keeps all laws on {' and on '.join(map(_where, kept))}: if it is for these "
+            f"only, give them as problems=[{', '.join(map(_code, kept))}]"
+        )
+        raise LawBroken(f"{broken[0]}{advice if kept else ''}") from broken[0].__cause__
     if not kept:
         raise InvalidInput(f"the agent {named} supports none of the problems: {refused[0]}")
 

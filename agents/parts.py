@@ -14,7 +14,7 @@ from gpbandits_env.agents.data.keep import Keep, Restart, Since, Window, drift_o
 from gpbandits_env.agents.embeddings.action_map import ActionMap, action_map_for, box_of
 from gpbandits_env.agents.search import Search, SearchSpec, search_for
 from gpbandits_env.arrays import Plain, Settings, is_number, share
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.learning import Learning, learning_for
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior, posterior_for, posterior_kind
@@ -131,8 +131,7 @@ class Parts:
                     )
                 of[name] = part
         for name, value in settings.items():
-            if name not in known:
-                raise unknown(f"setting of the agent {agent!r}", name, list(known))
+            one_of(name, known, f"setting of the agent {agent!r}")
             if name in of:
                 made[of[name]] = partial(made[of[name]], **{name: value})
             elif not isinstance(made[name], partial):

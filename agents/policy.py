@@ -55,7 +55,11 @@ class Policy:
     def agents(self, count: int) -> list[Any]:
         """The agents of the first instances; those that are missing are made."""
         for _ in range(len(self._agents), whole(count, "the number of instances")):
-            self._agents.append(self._another())
+            first = self._agents[0]
+            # Parts that share the agent's generator, such as a search, share the copy's.
+            own = {id(first.problem): first.problem, id(first.rng): child(first.rng)}
+            self._agents.append(copy.deepcopy(first, own | {id(self._agents): []}))
+            self._agents[-1].reset()
         return self._agents[:count]
 
     def read(
@@ -83,8 +87,13 @@ class Policy:
         seen = mask_in(observation, "observed", rewards[:, : first.batch_size].shape)
         for each in actions:
             first.problem.domain.check(each)
-        if contexts is not None:
-            _check_contexts(first, contexts, len(rewards))
+        if contexts is not None and (not contexts.ndim or len(contexts) != len(rewards)):
+            raise InvalidInput(
+                f"context must have one entry for each of {len(rewards)} instances, got shape "
+                f"{contexts.shape}"
+            )
+        for each in () if contexts is None else contexts:
+            first.checked_context(each)
         time = given.get("time")
         if time is not None:
             if time.size != 2 * len(rewards):
@@ -104,23 +113,6 @@ class Policy:
         elif round_ > agent.round:
             learn(agent, actions, rewards, *masks)
         return agent.ask() if context is None else agent.ask(context=context)
-
-    def _another(self) -> Any:
-        first = self._agents[0]
-        # Parts that share the agent's generator, such as a search, share the copy's.
-        own = {id(first.problem): first.problem, id(first.rng): child(first.rng)}
-        twin = copy.deepcopy(first, own | {id(self._agents): []})
-        twin.reset()
-        return twin
-
-
-def _check_contexts(agent: Any, contexts: Points, count: int) -> None:
-    if not contexts.ndim or len(contexts) != count:
-        raise InvalidInput(
-            f"context must have one entry for each of {count} instances, got shape {contexts.shape}"
-        )
-    for each in contexts:
-        agent.checked_context(each)
 
 
 def learn(

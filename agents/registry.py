@@ -11,7 +11,7 @@ import numpy as np
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Plain, whole
-from gpbandits_env.errors import InvalidInput, one_of, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import class_named
@@ -66,6 +66,9 @@ ADAPTERS = {
 
 # For an unknown name.
 HINT = "'gpbandits agents' lists them, and your own is 'module:Class'"
+
+# For a constructor of the user's own that does not fit.
+CURE = "write 'def __init__(self, problem, rng, *, ...)' and 'super().__init__(problem, rng)'"
 
 # Settings with these names replace the problem's own values before the agent is made.
 OVERRIDES = ("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm", "max_delay")
@@ -145,20 +148,27 @@ def make(
             horizon, max_norm and max_delay replace the problem's own values (a mismatched model).
     Raises:
         UnknownName: there is no such agent, or it has no such setting.
-        InvalidInput: a setting is out of range, or the second argument is neither an environment
-            nor a problem.
+        InvalidInput: a setting is out of range, the second argument is neither an environment nor a
+            problem, or the constructor of an agent of your own lacks something.
     """
     cls = agent_class(name)
     known = settings_of(name)
     shown_name = name if isinstance(name, str) else name.__qualname__
     for key in settings:
-        if key not in known and key not in OVERRIDES:
-            raise unknown(f"setting of the agent {shown_name!r}", key, [*known, *OVERRIDES])
-    problem = _problem(env_or_problem, {k: v for k, v in settings.items() if k in OVERRIDES})
-    own = {k: v for k, v in settings.items() if k not in OVERRIDES}
+        one_of(key, [*known, *OVERRIDES], f"setting of the agent {shown_name!r}")
+    own = {key: value for key, value in settings.items() if key not in OVERRIDES}
+    problem = _problem(env_or_problem, {k: v for k, v in settings.items() if k not in own})
     if not isinstance(seed, np.random.Generator):
         seed = np.random.default_rng(None if seed is None else whole(seed, "seed", 0, None))
-    return cls(problem, seed, **own)
+    try:
+        made = cls(problem, seed, **own)
+    except TypeError as error:
+        if error.__traceback__ and error.__traceback__.tb_next:  # the constructor raised it
+            raise
+        raise InvalidInput(f"the agent {shown_name!r} cannot be made, {error}: {CURE}") from error
+    if not hasattr(made, "_policy"):
+        raise InvalidInput(f"the agent {shown_name!r} does not call Agent's constructor: {CURE}")
+    return made
 
 
 def _problem(source: object, overrides: Plain) -> Problem:

@@ -56,7 +56,7 @@ def check_regular(path: Path, most: int | None = None) -> None:
     except ValueError as error:  # a zero byte in the name
         raise InvalidInput(f"{shown(str(path))}: {error}") from None
     if stat.S_ISDIR(found.st_mode):
-        raise InvalidInput(f"{path} is a folder, not a file")
+        raise InvalidInput(f"{path} is a folder, not a file: name a file in it")
     if not stat.S_ISREG(found.st_mode):
         raise InvalidInput(f"{path} is a pipe, a device or a socket; a regular file is needed")
     if most is not None and found.st_size > most:

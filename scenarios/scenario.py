@@ -52,10 +52,10 @@ class AgentEntry:
 
     def __post_init__(self) -> None:
         check(self)
-        if not self.label.strip() or any(c in self.label for c in ",.\n"):
+        if not 0 < len(self.label.strip()) <= 100 or any(c in self.label for c in ",.\n"):
             raise InvalidInput(
-                f"label must be one line of text without commas and dots, got {shown(self.label)} "
-                "(a class of your own is named as 'module:Class')"
+                "label must be one line of 1 to 100 characters without commas and dots, got "
+                f"{shown(self.label)} (a class of your own is named as 'module:Class')"
             )
 
 

@@ -170,12 +170,10 @@ class Episode:
         The point is evaluated on its own. So a cached value is identical to a new evaluation, and
         losing the cache changes nothing.
         """
-        if self._moves:
-            return float(valued(self.path.function, point)[0])
         key = point.tobytes()
+        if self._moves or len(self._memo) >= REMEMBERED:
+            self._memo.clear()
         if key not in self._memo:
-            if len(self._memo) >= REMEMBERED:
-                self._memo.clear()
             self._memo[key] = float(valued(self.path.function, point)[0])
         return self._memo[key]
 
@@ -190,6 +188,8 @@ def _name(function: Function) -> tuple[str, bool]:
 def _check_stated(function: Function, domain: Domain) -> None:
     """Check what a function, which may be a user's, states about its maximum."""
     try:
+        if not isinstance(function, Function):
+            raise InvalidInput("it is not derived from Function")
         finite_array(function.optimum, "optimum", 0)
         positive(function.accuracy, "accuracy", zero=True)
         domain.check(np.asarray(function.best_action)[None])

@@ -43,7 +43,7 @@ def export(store: Store, path: Path) -> int:
         StoreError: the file cannot be written.
     """
     if (kind := path.suffix[1:]) not in KINDS:
-        raise InvalidInput(f"{path} ends neither in .csv nor in .parquet: rename it")
+        raise InvalidInput(f"{path} must end in .csv or .parquet; 'compare --latex' prints LaTeX")
     pyarrow: Any = optional("pyarrow", "parquet") if kind == "parquet" else None
     frame = _joined([_nullable(part) for part in _frames(store)], store)
     with writing(path, kind, [store.path]) as part:

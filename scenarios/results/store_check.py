@@ -75,7 +75,7 @@ def decoding(path: Path) -> Iterator[None]:
 def _explain(message: str) -> str:
     again = f"the file is damaged; {AGAIN}"
     cures = dict.fromkeys(("no such", "decode", "malformed"), again) | {
-        "not a database": "not a results file of gpbandits",
+        "not a database": "not a results file of gpbandits, whose name ends in .sqlite",
         "readonly": "the file cannot be written; check its permissions or use another --out",
         "unable to open": "the file cannot be opened; check folder and permissions",
         "full": "the disk is full; free some space and run again: all finished trials are kept",

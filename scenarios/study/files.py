@@ -219,15 +219,15 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
 
 
 def _check_labels(scenario: Scenario, names: Iterable[str], start: str) -> None:
-    """Raise an error if a name "agents.LABEL.NAME" has the label of no agent."""
-    entries = (*scenario.agents, *scenario.alternatives)
+    """Raise an error if a name "agents.LABEL.NAME" has the label of no agent, or lacks NAME."""
+    labels = [e.label for e in (*scenario.agents, *scenario.alternatives)]
     for name in names:
-        match name.split(".", 2):
-            case ["agents", label, _] if all(label != e.label for e in entries):
-                of_all = (agents.settings_of(e.agent) for e in scenario.agents)
-                if not any(label in known for known in (OVERRIDES, *of_all)):
-                    labels = [e.label for e in scenario.agents]
-                    raise UnknownName(f"{start}{name}: {unknown('agent', label, labels)}")
+        head, label, setting = (*name.split(".", 2), "", "")[:3]
+        if head == "agents" and (label in labels) != bool(setting):
+            of_all = (agents.settings_of(e.agent) for e in scenario.agents)
+            if not any(label in known for known in (OVERRIDES, *of_all)):
+                why = unknown("agent", label, labels) if setting else f"add a setting: {name}.beta"
+                raise UnknownName(f"{start}{name}: {why}")
 
 
 def _without(points: Sequence[Plain], settings: Settings) -> tuple[Plain, ...]:

@@ -121,6 +121,5 @@ def current(
 
     It has all trials of the problem, unless their number is given.
     """
-    wanted = problem.trials if trials is None else trials
-    expected = (frozen(problem), settings_hash(entry), wanted)
+    expected = (frozen(problem), settings_hash(entry), trials or problem.trials)
     return row is not None and (row.frozen, row.settings, row.trials) == expected

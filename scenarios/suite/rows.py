@@ -57,6 +57,10 @@ class Row:
         """The row of the first trials alone."""
         return replace(self, regret=self.regret[:trials], digests=self.digests[:trials])
 
+    def begins_with(self, other: Self) -> bool:
+        """Whether its first trials are all those of another row."""
+        return np.array_equal(self.digests[: other.trials], other.digests)
+
 
 # (agent, problem) -> its row.
 Field = Mapping[tuple[str, str], Row]

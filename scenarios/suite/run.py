@@ -174,10 +174,11 @@ def run_suite(
     if not rows and refused and not failures and not interrupted:
         raise InvalidInput(f"{entry.label} can play no problem of {suite}: {refused.popitem()[1]}")
     own = [row for (agent, _), row in rows.items() if agent == entry.label]
-    remade = {row.problem: row for row in own}
+    now = {row.problem: row for row in own}
     with writing(where / FILE, "evidence", alone=True) as part:  # other runs may have added theirs
         before = {} if fresh else _rows_before(where, suite, entry, seed)
-        save(part, (before | remade).values())
+        stay = {id: r for id, r in before.items() if id not in now or r.begins_with(now[id])}
+        save(part, (now | stay).values())
     shown = entry.label
     if not seed and any(agent == shown for agent, _ in archived(suite)):
         shown += " (this run)"  # beside the archive's
@@ -230,8 +231,7 @@ def _entry(agent: str | type[Agent] | AgentEntry, settings: Settings | None) -> 
 
 def _folder(name: str, folder: str | Path | None) -> Path:
     """Where results are kept, by default a folder of this name."""
-    usual = Path("results", name.replace("/", "-").replace(" ", "-"))
-    where = usual if folder is None else Path(folder)
+    where = Path(folder or f"results/{name.replace('/', '-').replace(' ', '-')}")
     if where.is_file():
         raise InvalidInput(f"{where} is a file, and the results of a suite are kept in a folder")
     return where
@@ -277,6 +277,5 @@ def rerun(row: Row, problem: Scenario, entry: AgentEntry, trial: int) -> str:
 def sampled(rows: Iterable[Row], count: int, seed: int | None = None) -> list[tuple[Row, int]]:
     """Trials at random, without repetition, each with its row."""
     trials = [(row, trial) for row in rows for trial in range(row.trials)]
-    rng = np.random.default_rng(seed)
-    some = rng.choice(len(trials), min(count, len(trials)), replace=False)
+    some = np.random.default_rng(seed).choice(len(trials), min(count, len(trials)), replace=False)
     return [trials[i] for i in some]

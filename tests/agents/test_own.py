@@ -88,3 +88,50 @@ def test_it_is_made_with_its_settings(world, module):
 def test_what_is_no_agent_is_said(world, module, name, message):
     with pytest.raises(InvalidInput, match=message):
         agents.make(name, world.problem())
+
+
+class Forgets(agents.Agent):
+    def __init__(self, problem, rng):
+        self.asked = 0
+
+    def ask(self):
+        return self.problem.domain.sample(self.rng, self.batch_size)
+
+
+class TakesNothing(Forgets):
+    def __init__(self):
+        super().__init__(None, None)
+
+
+class Demands(Forgets):
+    def __init__(self, problem, rng, width):
+        super().__init__(problem, rng)
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        (Forgets, "'Forgets' does not call Agent's constructor"),
+        (TakesNothing, "takes 1 positional argument but 3 were given"),
+        (Demands, "missing 1 required positional argument: 'width'"),
+    ],
+)
+def test_a_constructor_that_does_not_fit_is_an_error_with_its_cure(world, own, words):
+    with pytest.raises(InvalidInput, match=f"{words}.*: write 'def __init__.self, problem, rng"):
+        agents.make(own, world.problem(), seed=0)
+
+
+def test_an_agent_cannot_change_the_arrays_of_its_caller(world):
+    class Shifts(agents.Agent):
+        def ask(self):
+            return self.problem.domain.sample(self.rng, self.batch_size)
+
+        def _learn(self, actions, rewards):
+            actions += 1
+
+    agent = agents.make(Shifts, world.problem(), seed=0)
+    actions = agent.ask()
+    given = actions.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        agent.tell(actions, np.zeros(len(actions)))
+    np.testing.assert_array_equal(actions, given)

@@ -235,6 +235,18 @@ def test_what_a_function_states_of_its_maximum_is_checked(make, name, value, wor
         env_of(function, make).reset(seed=0)
 
 
+@pytest.mark.parametrize("make", [BanditEnv, lambda bandit: BanditVectorEnv(bandit, 1)])
+def test_a_function_is_derived_from_function(make):
+    class Duck:
+        optimum, accuracy, best_action = 1.0, 0.0, np.ones(1)
+
+        def __call__(self, actions):
+            return actions[:, 0]
+
+    with pytest.raises(InvalidInput, match=r"function Duck must .* not derived from Function"):
+        env_of(Duck(), make).reset(seed=0)
+
+
 @pytest.mark.parametrize("values", [None, ["a", "b", "c"], np.ones(3) * 1j])
 def test_values_are_numbers(monkeypatch, values):
     env = env_of(Slope(1.0, BOX))

@@ -147,7 +147,7 @@ def test_a_missing_file_and_a_folder_are_told(tmp_path):
     with pytest.raises(InvalidInput, match=r"there is no file .* starts a campaign"):
         Campaign.resume(tmp_path / "campain.json")
     for use in (Campaign.resume, lambda file: Campaign([(0, 1)], file=file)):
-        with pytest.raises(InvalidInput, match=r"is a folder, not a file$"):
+        with pytest.raises(InvalidInput, match=r"is a folder, not a file: name a file in it$"):
             use(tmp_path)
 
 

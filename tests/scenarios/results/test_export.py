@@ -122,7 +122,10 @@ def test_no_table_is_written_over_results(run):
     path = run("a.csv").path
     before = path.read_bytes()
     with Store.open(path) as store:
-        for target, words in ((path, "would destroy"), (path.with_suffix(".xyz"), "neither in")):
+        for target, words in (
+            (path, "would destroy"),
+            (path.with_suffix(".xyz"), "must end in .csv or"),
+        ):
             with pytest.raises(InvalidInput, match=words):
                 export(store, target)
     assert path.read_bytes() == before

@@ -112,6 +112,7 @@ def test_a_grid_is_swept(tmp_path):
         ("0.01 }", "1.5 }", r"agents\[1\].settings.epsilon"),
         ("{ epsilon = 0.01", "{ epsilno = 0.01", r"agents\[1\].settings.epsilno"),
         ('"slow"', '"a,b"', r"agents\[1\].label"),
+        ('"slow"', f'"{101 * "a"}"', "label must be one line of 1 to 100 characters"),
         ('"slow"', '"tv-gp-ucb"', "labels of the agents must differ"),
         ('agent = "tv-gp-ucb"\n[[', 'agent = "tv-gp-ucp"\n[[', r"agents\[0\].agent.*tv-gp-ucb"),
         ("grid = [5]", "grid = [5", "mine.toml"),
@@ -125,6 +126,11 @@ def test_a_grid_is_swept(tmp_path):
             "0.01 }",
             '0.01 }\n[grid]\n"agents.slwo.epsilon" = [0.1]',
             "grid: agents.slwo.epsilon: no agent named 'slwo'; did you mean 'slow'",
+        ),
+        (
+            "0.01 }",
+            '0.01 }\n[grid]\n"agents.slow" = [0.1]',
+            "grid: agents.slow: add a setting: agents.slow.beta",
         ),
     ],
 )

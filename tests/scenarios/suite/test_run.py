@@ -251,6 +251,13 @@ def test_rows_of_an_earlier_run_in_the_folder_stay(tmp_path):
         run("a/b", "se", fresh=True)
 
 
+def test_a_run_of_fewer_trials_keeps_the_other_rows(tmp_path):
+    for trials in (3, 2):
+        played("random", tmp_path, problems=["se"], trials=trials)
+    (row,) = rows.load(tmp_path / rows.FILE).values()
+    assert row.trials == len(row.digests) == 3
+
+
 def test_rows_of_another_run_that_ends_meanwhile_stay(tmp_path, monkeypatch):
     from gpbandits_env.scenarios.suite import run as module
 
@@ -388,7 +395,10 @@ def test_a_label_is_text(tmp_path):
         "run", "core-v1", "--agent", "random", "--label", "", "--out", str(tmp_path / "a")
     )
     assert done.exit_code != 0
-    assert "label must be one line of text without commas and dots, got ''" in done.output
+    assert (
+        "label must be one line of 1 to 100 characters without commas and dots, got ''"
+        in done.output
+    )
     assert not (tmp_path / "a").exists()
 
 
