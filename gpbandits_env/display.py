@@ -1,6 +1,7 @@
 """How objects are displayed in a terminal and in a notebook."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
 from threading import RLock
 from typing import Any
@@ -76,6 +77,12 @@ def progress_bar(**options: Any) -> Any:
 
     Python 3.14 says in the terminal that a killed process has left it behind.
     """
+    return _bar()(**options)
+
+
+@cache
+def _bar() -> Any:
+    """The class of all bars; each class of tqdm starts a thread, which never ends."""
     from tqdm.auto import tqdm
 
-    return type("Bar", (tqdm,), {"_lock": RLock()})(**options)
+    return type("Bar", (tqdm,), {"_lock": RLock()})

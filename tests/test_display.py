@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import gymnasium as gym
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from gpbandits_env import Arms, Box, agents
 from gpbandits_env.agents.optimize import Campaign, Choice
-from gpbandits_env.display import counted, html_table, in_short
+from gpbandits_env.display import counted, html_table, in_short, progress_bar
 from gpbandits_env.scenarios import get
 from gpbandits_env.scenarios.study import run_study
 
@@ -88,6 +89,14 @@ assert "matplotlib.pyplot" not in sys.modules
 
 def test_a_notebook_shows_figures_without_pyplot():
     subprocess.run([sys.executable, "-c", FIGURES], check=True)
+
+
+def test_all_progress_bars_share_one_thread():
+    progress_bar(total=3, disable=True).close()
+    before = threading.active_count()
+    for _ in range(3):
+        progress_bar(total=3, disable=True).close()
+    assert threading.active_count() == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="semaphores of Windows have no names")
