@@ -264,6 +264,14 @@ def test_a_kernel_of_ones_own_for_boxes_needs_no_states(monkeypatch):
     posterior_for(Box(0.0, 1.0), KERNEL, 0.1, temporal=model.temporal).advance(0.0)
 
 
+def test_a_kernel_of_ones_own_may_be_for_rounds_only(monkeypatch):
+    """Such as one that alternates, T(t, s) = (-1/2)^|t - s|, which has no real value between."""
+    monkeypatch.setattr(Decay, "__call__", lambda k, t, s: (-0.5) ** abs(np.subtract.outer(t, s)))
+    monkeypatch.setattr(Decay, "transition", lambda k, dt: np.array([[(-0.5) ** dt]]))
+    for made in (partial(Model, KERNEL, 0.1, 0.0, 0.0), TemporalDrift):
+        made(Decay(3.0))
+
+
 class Lull(StaticTime):
     """A class of one's own that is derived from a registered one."""
 
