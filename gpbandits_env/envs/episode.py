@@ -209,23 +209,24 @@ def valued(function: Function, actions: Points) -> Array:
     if type(function) is ArmFunction:
         return function(actions)
     # A function of the user's own must not change the actions.
-    values = numbers(function(frozen(actions[:])), f"values of {_name(function)[0]}")
+    name, own = _name(function)
+    values = numbers(function(frozen(actions[:])), f"values of {name}")
     if values.shape != (len(actions),):
         raise InvalidInput(
-            f"the function {type(function).__name__} must return values of shape "
-            f"({len(actions)},), one per action, but it returned {values.shape}"
+            f"{name} must return values of shape ({len(actions)},), one per action, but it "
+            f"returned {values.shape}"
         )
     if not math.isfinite(np.add.reduce(values)):
         raise InvalidInput(
-            f"the function {type(function).__name__} must return finite values, but it returned "
-            f"{shown(values)} for {shown(actions)}"
+            f"{name} must return finite values, but it returned {shown(values)} for "
+            f"{shown(actions)}"
         )
     slack = function.accuracy + ROUNDING * (1.0 + abs(function.optimum))
-    if values.max() > function.optimum + slack and _name(function)[1]:
+    if own and values.max() > function.optimum + slack:
+        # Without numbers, so that a function that moves is not told anew in each round.
         warnings.warn(
-            f"{_name(function)[0]} has values above its optimum {function.optimum:g}, so that "
-            "regret is negative: state its maximum as optimum, or how far values may exceed it as "
-            "accuracy",
+            f"{name} has values above its optimum, so that regret is negative: state its maximum "
+            "as optimum, or how far values may exceed it as accuracy",
             stacklevel=2,
         )
     return values

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -209,8 +210,33 @@ def test_values_above_the_optimum_are_a_warning(make):
     env = env_of(function, make)
     env.reset(seed=0)
     env.step(np.full(env.action_space.shape, 0.5))
-    with pytest.warns(UserWarning, match="function Slope has values above its optimum 0.9"):
+    with pytest.warns(UserWarning, match="function Slope has values above its optimum, so"):
         env.step(np.ones(env.action_space.shape))
+
+
+def test_a_function_that_moves_is_told_once():
+    class Sinks(RewardPath):
+        def __init__(self):
+            self.advance()
+
+        def advance(self, dt=1.0):
+            self.function = Slope(1.0, BOX)
+            self.function.optimum = getattr(self, "last", 0.9) - 0.1
+            self.last = self.function.optimum
+
+    class Sinking(RewardProcess):
+        domain = BOX
+
+        def begin(self, rng):
+            return Sinks()
+
+    env = BanditEnv(Bandit(Problem(BOX, SquaredExponential(0.5), 0.01), Sinking(), 0.01))
+    env.reset(seed=0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for _ in range(4):
+            env.step(np.ones(env.action_space.shape))
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize(
