@@ -192,7 +192,7 @@ def _check_stated(function: Function, domain: Domain) -> None:
             raise InvalidInput("it is not derived from Function")
         finite_array(function.optimum, "optimum", 0)
         positive(function.accuracy, "accuracy", zero=True)
-        domain.check(np.asarray(function.best_action)[None])
+        domain.check(as_array(function.best_action, "best_action")[None])
     except (AttributeError, InvalidInput) as error:
         raise InvalidInput(
             f"{_name(function)[0]} must state its maximum, as a Function with optimum, accuracy "

@@ -247,6 +247,7 @@ def test_a_function_that_moves_is_told_once():
         ("optimum", None, "no attribute 'optimum'"),
         ("accuracy", -1.0, "accuracy must be"),
         ("best_action", np.ones(3), r"shape \(m, 1\)"),
+        ("best_action", [[1.0], [2.0, 3.0]], "inhomogeneous"),
         ("best_action", None, "no attribute 'best_action'"),
     ],
 )
