@@ -18,7 +18,7 @@ from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.learning import Learning, learning_for
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import Posterior, posterior_for, posterior_kind
-from gpbandits_env.gp.temporal import TemporalKernel
+from gpbandits_env.gp.temporal import TemporalKernel, check_in_time
 from gpbandits_env.problem import Problem
 
 # The settings by which an agent forgets, and those of them by which data age.
@@ -199,7 +199,9 @@ class Parts:
     def model(self, inner: Problem) -> Model:
         """The model of rewards before any fit, on the domain of the posterior."""
         temporal: Any = self.temporal
-        return Model(inner.kernel, inner.noise_var, inner.prior_mean, self.epsilon or 0.0, temporal)
+        made = Model(inner.kernel, inner.noise_var, inner.prior_mean, self.epsilon or 0.0, temporal)
+        check_in_time(made.temporal)
+        return made
 
     def prior(self, model: Model, mapped: ActionMap, problem: Problem, rng: Any) -> Posterior:
         """The posterior under a model before any data."""

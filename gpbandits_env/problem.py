@@ -11,7 +11,7 @@ from gpbandits_env.domains import Domain, joined
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.temporal import TemporalKernel
+from gpbandits_env.gp.temporal import TemporalKernel, check_in_time
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,6 +86,7 @@ class Problem(Displayed):
         if self.epsilon is not None and self.temporal is not None:
             raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
         model = Model(self.kernel, self.noise_var, self.prior_mean, epsilon, self.temporal)
+        check_in_time(model.temporal)
         for name in ("kernel", "noise_var", "prior_mean", "temporal"):
             object.__setattr__(self, name, getattr(model, name))
         mean = np.shape(self.prior_mean)

@@ -144,6 +144,6 @@ def drift_of(
     moving = None if temporal is None else temporal_from_dict(temporal)
     if epsilon is not None and moving is not None:
         raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
-    if isinstance(moving, MarkovTime):
+    if type(moving) is MarkovTime:
         return moving.epsilon, None
     return epsilon, moving

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, share
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
-from gpbandits_env.gp.temporal import TemporalKernel, check_in_time, temporal_from_dict
+from gpbandits_env.gp.temporal import TemporalKernel, temporal_from_dict
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,7 @@ class Model:
         temporal: another covariance in time, instead of epsilon; or one for each term of the
             kernel (`TermsInTime`).
     Raises:
-        InvalidInput: a number out of range, both epsilon and a temporal kernel are given, or the
-            latter is no covariance (see `check_in_time`).
+        InvalidInput: a number out of range, or both epsilon and a temporal kernel are given.
     Source: bogunovic2016, eqs. (3)-(4).
     """
 
@@ -43,7 +42,6 @@ class Model:
                 raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
             object.__setattr__(self, "temporal", temporal_from_dict(self.temporal))
             assert self.temporal is not None
-            check_in_time(self.temporal)
             terms(self.kernel, self.temporal)
         mean = finite_array(self.prior_mean, "prior_mean")
         object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))

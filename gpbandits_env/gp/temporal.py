@@ -116,7 +116,7 @@ def temporal_from_dict(spec: Settings | TemporalKernel) -> TemporalKernel:
     return TEMPORAL.from_dict(spec)
 
 
-def check_in_time(kernel: TemporalKernel) -> None:
+def check_in_time(kernel: TemporalKernel | None) -> None:
     """Check the user's own temporal kernels, also in sums and products, at a few times.
 
     A kernel for boxes only, whose states raise `NotImplementedError`, is checked by its formula.
@@ -126,7 +126,7 @@ def check_in_time(kernel: TemporalKernel) -> None:
     """
     for each in kernel.kernels if isinstance(kernel, _Terms) else ():
         check_in_time(each)
-    if isinstance(kernel, _Terms) or type(kernel).__module__ == __name__:
+    if kernel is None or isinstance(kernel, _Terms) or type(kernel).__module__ == __name__:
         return
     found = _checked(kernel, "__call__(t, s)", kernel(TIMES, TIMES), (4, 4))
     _checked(kernel, "__call__(t, s)", kernel(TIMES, TIMES[:3]), (4, 3))

@@ -12,6 +12,7 @@ from gpbandits_env.agents.parts import Parts
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52
+from gpbandits_env.gp.temporal import MarkovTime
 from gpbandits_env.problem import Problem
 
 PROBLEM = Problem(Arms.grid(9), Matern52(0.3), 0.1)
@@ -63,3 +64,12 @@ def test_two_parts_have_no_setting_of_the_same_name():
     parts = Parts(acquisition=partial(UCB, beta=2.0), keep=partial(Recent, beta=3.0))
     with pytest.raises(InvalidInput, match="Own: acquisition and keep both have the setting beta"):
         parts.given({"beta": 1.0}, "Own")
+
+
+def test_a_temporal_kernel_of_ones_own_is_checked_when_an_agent_is_made():
+    class Undefined(MarkovTime):
+        def __call__(self, t, s):
+            return super().__call__(t, s) * np.nan
+
+    with pytest.raises(InvalidInput, match="Undefined"):
+        agents.make("ts", PROBLEM, temporal=Undefined(0.1))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,6 @@ from scipy.special import ive
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import SquaredExponential
-from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.temporal import (
     TEMPORAL,
@@ -27,6 +26,7 @@ from gpbandits_env.gp.temporal import (
     epsilon_per,
     temporal_from_dict,
 )
+from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.drift import TemporalDrift
 
 KERNEL = SquaredExponential(0.2)
@@ -245,13 +245,14 @@ class Decay(TemporalKernel):
     ],
 )
 def test_a_kernel_of_ones_own_is_checked(monkeypatch, method, instead, words):
-    Model(KERNEL, 0.1, temporal=TemporalSum((Decay(3.0), Lull())))
+    problem_in = partial(replace, Problem(Box(0.0, 1.0), KERNEL, 0.1))
+    problem_in(temporal=TemporalSum((Decay(3.0), Lull())))
     monkeypatch.setattr(Decay, method, instead)
     match = f"{method}.*Decay|Decay.*{method}"
     for own in (Decay(3.0), TemporalSum((StaticTime(), Decay(3.0)))):
-        for made in (partial(Model, KERNEL, 0.1, 0.0, 0.0), TemporalDrift):
+        for made in (partial(problem_in, temporal=own), partial(TemporalDrift, own)):
             with pytest.raises(InvalidInput, match=words) as error:
-                made(own)
+                made()
             assert re.search(match, str(error.value))
 
 
@@ -260,16 +261,16 @@ def test_a_kernel_of_ones_own_for_boxes_needs_no_states(monkeypatch):
         raise NotImplementedError
 
     monkeypatch.setattr(Decay, "transition", none)
-    model = Model(KERNEL, 0.1, temporal=Decay(3.0))
-    posterior_for(Box(0.0, 1.0), KERNEL, 0.1, temporal=model.temporal).advance(0.0)
+    problem = Problem(Box(0.0, 1.0), KERNEL, 0.1, temporal=Decay(3.0))
+    posterior_for(problem.domain, KERNEL, 0.1, temporal=problem.temporal).advance(0.0)
 
 
 def test_a_kernel_of_ones_own_may_be_for_rounds_only(monkeypatch):
     """Such as one that alternates, T(t, s) = (-1/2)^|t - s|, which has no real value between."""
     monkeypatch.setattr(Decay, "__call__", lambda k, t, s: (-0.5) ** abs(np.subtract.outer(t, s)))
     monkeypatch.setattr(Decay, "transition", lambda k, dt: np.array([[(-0.5) ** dt]]))
-    for made in (partial(Model, KERNEL, 0.1, 0.0, 0.0), TemporalDrift):
-        made(Decay(3.0))
+    Problem(Box(0.0, 1.0), KERNEL, 0.1, temporal=Decay(3.0))
+    TemporalDrift(Decay(3.0))
 
 
 class Lull(StaticTime):
