@@ -117,7 +117,7 @@ def test_comparisons_show_labels_whatever_matplotlib_reads_in_them():
 
 @pytest.mark.parametrize("words", ["ucb-with-a-window-of-", "x"])
 def test_pictures_have_room_for_long_labels(run, tiny, words):
-    long = {f"{words * (105 // len(words))}{i}" for i in (7, 8)}
+    long = {f"{words * (99 // len(words))}{i}" for i in (7, 8)}
     rows = {
         (label, world): Row(label, world, np.array([1]), np.array([[i], [i + 0.5]]), 1.0, "")
         for i, label in enumerate(sorted({*long, "random"}))
