@@ -6,6 +6,7 @@ skipped action, so it is evaluated anyway, outside the measured time.
 
 import math
 import warnings
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -170,19 +171,25 @@ class Episode:
         The point is evaluated on its own. So a cached value is identical to a new evaluation, and
         losing the cache changes nothing.
         """
+        if self._moves:
+            return float(valued(self.path.function, point)[0])
         key = point.tobytes()
-        if self._moves or len(self._memo) >= REMEMBERED:
-            self._memo.clear()
         if key not in self._memo:
+            if len(self._memo) >= REMEMBERED:
+                self._memo.clear()
             self._memo[key] = float(valued(self.path.function, point)[0])
         return self._memo[key]
 
 
 def _name(function: Function) -> tuple[str, bool]:
     """The name of a function, and whether it is not of this package; of a task, that of its own."""
-    kind = type(getattr(function, "task", function))
-    of_task = "task" if hasattr(function, "task") else "function"
-    return f"the {of_task} {kind.__name__}", kind.__module__.partition(".")[0] != "gpbandits_env"
+    task = getattr(function, "task", None)
+    return _named("function", type(function)) if task is None else _named("task", type(task))
+
+
+@cache
+def _named(what: str, kind: type) -> tuple[str, bool]:
+    return f"the {what} {kind.__name__}", kind.__module__.partition(".")[0] != "gpbandits_env"
 
 
 def _check_stated(function: Function, domain: Domain) -> None:
@@ -221,8 +228,8 @@ def valued(function: Function, actions: Points) -> Array:
             f"{name} must return finite values, but it returned {shown(values)} for "
             f"{shown(actions)}"
         )
-    slack = function.accuracy + ROUNDING * (1.0 + abs(function.optimum))
-    if own and values.max() > function.optimum + slack:
+    most = function.optimum + function.accuracy + ROUNDING * (1.0 + abs(function.optimum))
+    if own and values.max() > most:
         # Without numbers, so that a function that moves is not told anew in each round.
         warnings.warn(
             f"{name} has values above its optimum, so that regret is negative: state its maximum "

@@ -251,4 +251,4 @@ def test_the_table_of_failures_by_chance_is_that_of_the_file():
         (row,) = re.findall(rf'^\| "{how}" \| (.+) \|$', page, re.M)
         for told, case in zip(row.split(" | "), FAILURES, strict=True):
             expected = cells["ei", how, case]
-            assert numbers(told) == pytest.approx(numbers(expected), abs=1e-12), (how, case)
+            assert numbers(told) == pytest.approx(numbers(expected), abs=0.0), (how, case)
