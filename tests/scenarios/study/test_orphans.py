@@ -45,6 +45,7 @@ def driver(tmp_path):
     for process in started:
         for left in alive(process):
             os.kill(left, signal.SIGKILL)
+        process.wait(10)
 
 
 def alive(process):
@@ -79,23 +80,24 @@ def test_a_worker_that_hands_over_a_large_result_is_no_orphan(driver, held, tmp_
     process = driver(2000)
     assert until(lambda: held(tmp_path / "a.sqlite") > 0, 60)
     process.send_signal(signal.SIGSTOP)
-    assert until(lambda: standing_still(process), 60)
+    assert until(lambda: all_wait(process), 60), states(process)
     process.kill()
     assert process.wait(10) == -signal.SIGKILL
     assert until(lambda: not alive(process), 20.0), alive(process)
     assert (tmp_path / "stderr").read_text() == ""  # no word of semaphores
 
 
-def standing_still(process):
-    """Whether no process of the session has worked for a while."""
-    before = worked(process)
-    time.sleep(0.2)
-    return worked(process) == before
+def all_wait(process):
+    """Whether each of its session waits or stands still, whenever one looks for a while."""
+    looks = []
+    while len(looks) < 20 and all(looks):
+        looks.append(set(states(process).values()) <= {"sleeping", "stopped"})
+        time.sleep(0.01)
+    return all(looks)
 
 
-def worked(process):
-    """The processor time of each, which grows by hundredths of a second."""
-    return {pid: psutil.Process(pid).cpu_times()[:2] for pid in alive(process)}
+def states(process):
+    return {pid: psutil.Process(pid).status() for pid in alive(process)}
 
 
 @pytest.mark.slow
