@@ -6,7 +6,8 @@
 
 `run` appends one JSON line per problem, method and seed to `results/high_dim.jsonl`, and leaves out
 those whose line is there: seed 0 of everything first, then seed 1, and so on. If the choices of a
-method change, delete its lines and run it again. Each run has one thread.
+method change, delete its lines and run it again. A line of versions is that of the lines after it.
+Each run has one thread.
 
 Problems, each a loss of at least 0 on the unit cube:
 
@@ -323,14 +324,13 @@ def run_once(problem, method, seed, calls):
         "dim": dim,
         "best": {str(n): float(f"{least[n - 1]:.6g}") for n in CHECKPOINTS if n <= calls},
         "seconds": round(seconds, 2),
-        "versions": {"python": platform.python_version()} | {p: version(p) for p in PACKAGES},
     }
 
 
 def read(path, calls):
     """The records with this number of evaluations by problem, method and seed."""
     lines = path.read_text().splitlines() if path.exists() else []
-    kept = map(json.loads, lines)
+    kept = [one for one in map(json.loads, lines) if "problem" in one]
     key = operator.itemgetter("problem", "method", "seed")
     return {
         key(one): one | {"least": one["best"][str(calls)]} for one in kept if one["calls"] == calls
@@ -339,13 +339,18 @@ def read(path, calls):
 
 def run(chosen):
     done = read(chosen.file, chosen.calls)
+    now = {"python": platform.python_version()} | {p: version(p) for p in PACKAGES}
+    lines = chosen.file.read_text().splitlines() if chosen.file.exists() else []
+    stated = [json.loads(line)["versions"] for line in lines if "versions" in line][-1:]
     for seed in range(chosen.seeds):
         for problem in chosen.problems:
             for method in chosen.methods:
                 if (problem, method, seed) not in done:
                     record = run_once(problem, method, seed, chosen.calls)
+                    added = [record] if stated == [now] else [{"versions": now}, record]
                     with chosen.file.open("a") as file:
-                        file.write(json.dumps(record) + "\n")
+                        file.writelines(f"{json.dumps(line)}\n" for line in added)
+                    stated = [now]
 
 
 def column(kept, problem, method, field="least"):
