@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import gpbandits_env  # noqa: F401 (registers the environments)
 
 ARMS, BATCH, WORLDS = 2500, 5, 64
-STEPS, REPEATS = 20_000, 7
+STEPS, REPEATS = 20_000, 3
 WANTED = {"single": 60_000, "side by side": 1_500_000}
 
 
@@ -78,6 +78,10 @@ def main() -> None:
         "side by side": side_by_side(gym.make_vec(name, WORLDS, **kwargs)),
         "side by side, Matern 5/2": side_by_side(gym.make_vec(name, WORLDS, **matern)),
     }
+    for label, given in (("moving", kwargs), ("moving, Matern 5/2", matern)):
+        contestants[label] = single(gym.make("gpbandits/MarkovGP-v0", **given))
+        several = gym.make_vec("gpbandits/MarkovGP-v0", WORLDS, **given)
+        contestants[f"side by side, {label}"] = side_by_side(several)
     rates = dict.fromkeys(contestants, 0.0)
     with threadpool_limits(1):
         for _ in range(REPEATS):
@@ -88,10 +92,12 @@ def main() -> None:
         f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}, ", end=""
     )
     print(f"NumPy {np.__version__}, Gymnasium {gym.__version__}, one BLAS thread")
-    print(f"StaticGP on {ARMS} arms, {BATCH} actions a step; {WORLDS} worlds side by side")
+    print(
+        f"StaticGP, and MarkovGP (moving), on {ARMS} arms, {BATCH} actions a step; {WORLDS} worlds"
+    )
     for label, rate in rates.items():
         wanted = f"   wanted {WANTED[label]:>9,}" if label in WANTED else ""
-        print(f"{label:<26}{rate:>12,.0f} /s   {rate / rates['trivial']:6.2f} x trivial{wanted}")
+        print(f"{label:<32}{rate:>12,.0f} /s   {rate / rates['trivial']:6.2f} x trivial{wanted}")
 
 
 if __name__ == "__main__":
