@@ -183,7 +183,8 @@ class Episode:
 def _name(function: Function) -> tuple[str, bool]:
     """The name of a function, and whether it is not of this package; of a task, that of its own."""
     task = getattr(function, "task", None)
-    return _named("function", type(function)) if task is None else _named("task", type(task))
+    kind: Any = type(function if task is None else task)
+    return _named("function" if task is None else "task", kind)
 
 
 @cache
