@@ -1,5 +1,6 @@
 """Array types, and the checks made once at the public edge."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -96,6 +97,18 @@ def numbers(value: ArrayLike, name: str) -> Array:
     if isinstance(value, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(value), np.nan, found)
     return found
+
+
+def one_each(value: ArrayLike, points: Points, name: str) -> Array:
+    """What a user's code has returned: finite values (m,) of m points, or else InvalidInput."""
+    values = numbers(value, f"values of {name}")
+    # A sum is finite only if every term is: one pass, and no boolean array.
+    if values.shape != (len(points),) or not math.isfinite(np.add.reduce(values)):
+        raise InvalidInput(
+            f"{name} must return finite values of shape ({len(points)},), one per point, but it "
+            f"returned {shown(value)} for {shown(points)}"
+        )
+    return values
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:

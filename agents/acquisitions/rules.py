@@ -63,10 +63,13 @@ class Round:
     failed: Points | tuple[()] = ()
 
     def acquisition(self) -> Acquisition:
-        """The acquisition of this round; raises `InvalidInput` if the agent has none."""
+        """The acquisition of this round; `InvalidInput` if the agent or its rule has none."""
         if self.rule is None:
             raise InvalidInput("this agent has no acquisition: it draws posterior samples instead")
-        return self.rule.at(self)
+        if not isinstance(found := self.rule.at(self), Acquisition):
+            rule = type(self.rule).__name__
+            raise InvalidInput(f"{rule}.at must return an Acquisition, got {shown(found)}")
+        return found
 
 
 class ConfidenceBound(AcquisitionRule):

@@ -4,7 +4,6 @@ Skipping an action saves an evaluation in practice. Here the regret still counts
 skipped action, so it is evaluated anyway, outside the measured time.
 """
 
-import math
 import warnings
 from functools import cache
 from time import perf_counter
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Points, as_array, finite_array, frozen, numbers, positive
+from gpbandits_env.arrays import Array, Points, as_array, finite_array, frozen, one_each, positive
 from gpbandits_env.domains import Domain
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.clock import Clock, Timing
@@ -184,7 +183,8 @@ class Episode:
 def _name(function: Function) -> tuple[str, bool]:
     """The name of a function, and whether it is not of this package; of a task, that of its own."""
     task = getattr(function, "task", None)
-    return _named("function", type(function)) if task is None else _named("task", type(task))
+    kind: Any = type(function if task is None else task)
+    return _named("function" if task is None else "task", kind)
 
 
 @cache
@@ -217,17 +217,7 @@ def valued(function: Function, actions: Points) -> Array:
         return function(actions)
     # A function of the user's own must not change the actions.
     name, own = _name(function)
-    values = numbers(function(frozen(actions[:])), f"values of {name}")
-    if values.shape != (len(actions),):
-        raise InvalidInput(
-            f"{name} must return values of shape ({len(actions)},), one per action, but it "
-            f"returned {values.shape}"
-        )
-    if not math.isfinite(np.add.reduce(values)):
-        raise InvalidInput(
-            f"{name} must return finite values, but it returned {shown(values)} for "
-            f"{shown(actions)}"
-        )
+    values = one_each(function(frozen(actions[:])), actions, name)
     most = function.optimum + function.accuracy + ROUNDING * (1.0 + abs(function.optimum))
     if own and values.max() > most:
         # Without numbers, so that a function that moves is not told anew in each round.
@@ -248,16 +238,11 @@ def noisy_rewards(
     on which other actions are skipped.
     """
     assert function.noisy is not None
-    rewards = np.zeros(len(actions))
+    name, rewards = _name(function)[0], np.zeros(len(actions))
     for i, own in enumerate([child(rng) for _ in actions]):
         if observed is None or observed[i]:
-            drawn = np.asarray(function.noisy(frozen(actions[i : i + 1]), own))
-            if drawn.shape != (1,) or not np.isfinite(drawn[0]):
-                raise InvalidInput(
-                    f"noisy of the function {type(function).__name__} must return finite rewards, "
-                    f"one per action, but it returned {shown(drawn)} for {shown(actions[i])}"
-                )
-            rewards[i] = drawn[0]
+            action = frozen(actions[i : i + 1])
+            rewards[i] = one_each(function.noisy(action, own), action, f"noisy of {name}")[0]
     return rewards
 
 

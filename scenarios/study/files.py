@@ -223,10 +223,13 @@ def _check_labels(scenario: Scenario, names: Iterable[str], start: str) -> None:
     labels = [e.label for e in (*scenario.agents, *scenario.alternatives)]
     for name in names:
         head, label, setting = (*name.split(".", 2), "", "")[:3]
-        if head == "agents" and (label in labels) != bool(setting):
+        bare = label in labels and not setting
+        no_label = label not in labels and setting
+        if head == "agents" and (bare or no_label):
+            # "agents.kernel.lengthscale" has no label: it is a setting of every agent.
             of_all = (agents.settings_of(e.agent) for e in scenario.agents)
             if not any(label in known for known in (OVERRIDES, *of_all)):
-                why = unknown("agent", label, labels) if setting else f"add a setting: {name}.beta"
+                why = f"add a setting: {name}.beta" if bare else unknown("agent", label, labels)
                 raise UnknownName(f"{start}{name}: {why}")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
@@ -148,6 +148,52 @@ def replay(world, batch_size):
         return played
 
     return run
+
+
+@pytest.fixture
+def large():
+    return LargeBox
+
+
+class LargeBox:
+    """Eight dimensions for agents that search in fewer, and GP-UCB there by numpy.linalg alone."""
+
+    D, ELL, NOISE, BETA = 8, 1.1, 0.01, 2.0
+    PROBLEM = Problem(Box(-np.ones(D), np.ones(D)), SquaredExponential(ELL), NOISE, horizon=12)
+    # A box of unequal sides, and a lengthscale per coordinate.
+    SIDES = np.array([1.0, 8.0, 0.5, 4.0, 2.0, 3.0, 1.0, 6.0])
+    ARD = np.array([0.4, 5.0, 0.3, 1.0, 2.0, 0.9, 0.7, 2.5])
+    UNEVEN = Problem(Box(np.zeros(D), SIDES), SquaredExponential(tuple(ARD)), NOISE, horizon=12)
+
+    @staticmethod
+    def reward(x):
+        return -((x - 0.3) ** 2).sum(axis=1)
+
+    @classmethod
+    def uneven_reward(cls, x):
+        return -(((x / cls.SIDES) - 0.6) ** 2).sum(axis=1)
+
+    @classmethod
+    def bound(cls, at, told, y, ell):
+        def k(a, b):
+            return np.exp(-((a[:, None] - b[None]) ** 2).sum(-1) / (2 * ell**2))
+
+        mean, var = np.zeros(len(at)), np.ones(len(at))
+        if len(told):
+            solved = np.linalg.solve(k(told, told) + cls.NOISE * np.eye(len(told)), k(told, at))
+            mean, var = y @ solved, var - (k(told, at) * solved).sum(axis=0)
+        return mean + np.sqrt(cls.BETA * np.maximum(var, 0))
+
+    @classmethod
+    def played(cls, name, rounds=8, **settings):
+        """An agent and its choices, with the data known before each."""
+        agent = agents.make(name, cls.PROBLEM, seed=2, beta=cls.BETA, **settings)
+        x, y = np.empty((0, cls.D)), np.empty(0)
+        for _ in range(rounds):
+            action = agent.ask()
+            yield agent, action, x, y
+            agent.tell(action, cls.reward(action))
+            x, y = np.concatenate([x, action]), np.concatenate([y, cls.reward(action)])
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.acquisitions import UCB
+from gpbandits_env.agents.acquisitions.rules import AcquisitionRule
+from gpbandits_env.agents.parts import Parts
 from gpbandits_env.errors import InvalidInput, UnknownName
 
 SOURCE = """
@@ -60,6 +62,19 @@ def test_an_acquisition_is_derived_from_acquisition(world):
 
         with pytest.raises(InvalidInput, match="derived from Acquisition"):
             agents.make(Bold, world.problem())
+
+
+def test_a_rule_returns_an_acquisition(world):
+    class Forgetful(AcquisitionRule):
+        def at(self, now):
+            UCB(4.0)
+
+    class Own(agents.GPAgent):
+        PARTS = Parts(acquisition=Forgetful())
+
+    agent = agents.make(Own, world.problem(), seed=0)
+    with pytest.raises(InvalidInput, match=r"Forgetful\.at must return an Acquisition, got None"):
+        agent.ask()
 
 
 def test_it_is_made_with_its_settings(world, module):

@@ -127,7 +127,7 @@ def test_a_function_returns_one_value_per_action(selective):
     env = BanditEnv(bandit, selective=selective)
     env.reset(seed=0)
     actions = np.full((3, 1), 0.5)
-    with pytest.raises(InvalidInput, match=r"Column must return values of shape \((1|3),\)"):
+    with pytest.raises(InvalidInput, match=r"Column must return finite values of shape \((1|3),\)"):
         env.step((actions, [0, 0, 1]) if selective else actions)
 
 

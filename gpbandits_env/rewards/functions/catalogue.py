@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, finite_array, flag, whole
+from gpbandits_env.arrays import Array, finite_array, flag, one_each, whole
 from gpbandits_env.display import counted
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -123,12 +123,8 @@ def add_test_function(name: str, function: TestFunction) -> None:
                 f"{name!r} has entries for {d} coordinates, but dim={function.dim}: state dim={d}"
             )
     dim = function.dim or 2
-    values = np.asarray(function.formula(np.stack([function.maximizer(dim)] * 3)))
-    if values.shape != (3,):
-        raise InvalidInput(
-            f"the formula of {name!r} must map points (n, d) to values (n,), but for 3 points it "
-            f"returned the shape {values.shape}"
-        )
+    best = np.stack([function.maximizer(dim)] * 3)
+    values = one_each(function.formula(best), best, f"the formula of {name!r}")
     top, stated, slack = float(values[0]), function.peak(dim), function.accuracy(dim)
     if not abs(top - stated) <= slack:
         raise InvalidInput(f"{name!r} is {top!r} at its maximizer, but its maximum is {stated!r}")

@@ -1,6 +1,5 @@
 """Tasks: a box of settings, the value of each setting, and both as functions of an environment."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import ClassVar, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, IntArray, Points, Scalar, all_of, frozen
+from gpbandits_env.arrays import Array, IntArray, Points, Scalar, all_of, frozen, one_each
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.rewards.functions import ArmFunction, Function, StaticProcess
@@ -190,13 +189,7 @@ def values_of(task: Task, points: Array, latent: Array) -> Array:
     Raises:
         InvalidInput: they have another shape, or are not finite.
     """
-    values = np.asarray(task.values(points, latent), dtype=np.float64)
-    if values.shape != (len(points),) or not math.isfinite(np.add.reduce(values)):
-        raise InvalidInput(
-            f"values of the task {type(task).__name__} must return finite numbers of shape "
-            f"({len(points)},), one per point, but it returned {shown(values)} for {shown(points)}"
-        )
-    return values
+    return one_each(task.values(points, latent), points, f"the task {type(task).__name__}")
 
 
 class NoisyTaskFunction(TaskFunction):

@@ -225,11 +225,19 @@ def test_values_of_a_task_of_one_s_own_that_are_no_numbers_are_named():
         def values(self, points, latent):
             return 0.0
 
-    for task in (Broken(), Flat()):
+    class Words(Bowl):
+        def values(self, points, latent):
+            return ["high"] * len(points)
+
+    for task, must in (
+        (Broken(), "return finite"),
+        (Flat(), "return finite"),
+        (Words(), "be an array of numbers"),
+    ):
         function = TaskProcess(task).draw(np.random.default_rng(0))
-        with pytest.raises(InvalidInput, match=f"task {type(task).__name__} must return finite"):
+        with pytest.raises(InvalidInput, match=f"task {type(task).__name__} must {must}"):
             function(function.best_action[None])
-        with pytest.raises(InvalidInput, match=f"task {type(task).__name__} must return finite"):
+        with pytest.raises(InvalidInput, match=f"task {type(task).__name__} must {must}"):
             scale_of(task, False)
 
 
