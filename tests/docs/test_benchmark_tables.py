@@ -75,26 +75,6 @@ def test_the_table_of_the_posterior_is_that_of_the_file():
     assert [row[0] for row in told[5:]] == [t for n, t in times if not n.endswith(("10000", "500"))]
 
 
-OUTPUT = r'^```text title="(.+?)"\n(.*?)\n```$'
-
-
-def test_an_output_on_a_page_is_the_file_that_it_names():
-    found = []
-    for page in (ROOT / "docs").rglob("*.md"):
-        for name, text in re.findall(OUTPUT, page.read_text(encoding="utf-8"), re.M | re.S):
-            assert (ROOT / name).read_text(encoding="utf-8").rstrip("\n") == text, name
-            found.append(name)
-    assert len(found) > 10
-
-
-def test_the_ratio_of_the_search_of_a_box_is_that_of_the_file():
-    text = (ROOT / "benchmarks" / "results" / "box_search.txt").read_text(encoding="utf-8")
-    ratio, gain = re.search(r"^UCB l = 5: (\d+), .*; (\S+), ", text, re.M).groups()
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"box, lengthscale 5 | | | {ratio} times, and a smaller maximum |" in readme
-    assert float(gain) > 0.0
-
-
 def test_the_numbers_of_outliers_are_those_of_the_file():
     text = (ROOT / "benchmarks" / "results" / "outliers.txt").read_text(encoding="utf-8")
     lines = [line.rsplit(None, 3) for line in text.splitlines()]
