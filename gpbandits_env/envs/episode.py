@@ -246,6 +246,16 @@ def noisy_rewards(
     return rewards
 
 
+def prior_data(
+    function: Function, actions: Points, noise_sd: float, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Rewards (k,) and noiseless values (k,) before round 1."""
+    values = rewards = valued(function, actions)
+    if function.noisy is not None:
+        rewards = noisy_rewards(function, actions, None, rng)
+    return rewards + noise_sd * rng.standard_normal(len(values)), values
+
+
 class Noise:
     """The noise of B instances: i.i.d. N(0, sd^2), m values per round, with an sd per instance.
 

@@ -15,7 +15,7 @@ from gpbandits_env.envs.bandit import Bandit, Observation, Space, for_episode
 from gpbandits_env.envs.clock import ClockSpec
 from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
-from gpbandits_env.envs.episode import BoolArray, Episode, noisy_rewards, one_arm, split_action
+from gpbandits_env.envs.episode import BoolArray, Episode, one_arm, prior_data, split_action
 from gpbandits_env.envs.interface import Interface
 from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.problem import Problem
@@ -157,11 +157,7 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
             NotReset: before the first `reset`.
             InvalidInput: wrong shape, type or range.
         """
-        function, checked = self.function, self._check(actions)
-        values = rewards = function(checked)
-        if function.noisy is not None:
-            rewards = noisy_rewards(function, checked, None, rng)
-        return rewards + self.bandit.noise_sd * rng.standard_normal(len(values)), values
+        return prior_data(self.function, self._check(actions), self.bandit.noise_sd, rng)
 
     def reset(
         self, *, seed: int | None = None, options: Plain | None = None

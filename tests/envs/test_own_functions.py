@@ -129,6 +129,8 @@ def test_a_function_returns_one_value_per_action(selective):
     actions = np.full((3, 1), 0.5)
     with pytest.raises(InvalidInput, match=r"Column must return finite values of shape \((1|3),\)"):
         env.step((actions, [0, 0, 1]) if selective else actions)
+    with pytest.raises(InvalidInput, match=r"Column must return finite values of shape \(3,\)"):
+        env.prior_data(actions, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("method", ["__call__", "noisy"])
