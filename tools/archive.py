@@ -63,7 +63,8 @@ def tables() -> dict[str, str]:
 
 
 def _make(problem: Scenario, entry: AgentEntry, file: Path, anew: bool) -> None:
-    known = current(load(file).get((entry.label, problem.id)), problem, entry)
+    kept = load(file).get((entry.label, problem.id))
+    known = kept is not None and current(kept, problem, entry)
     if (known and not anew) or reason(problem, entry) is not None:
         return
     row = played(problem, entry)

@@ -4,6 +4,7 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,6 +15,7 @@ from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import METRICS, reported_metrics
 from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.results import evidence, references
+from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
@@ -91,11 +93,7 @@ def reference(scenario: str, jobs: int | None, trials: int | None, out: Path | N
             f"there are no reference results of {scenario}; to make them, run "
             f"'python -m tools.reference {scenario}' in a checkout"
         )
-    with tempfile.TemporaryDirectory() as folder:
-        path = out or Path(folder) / "reference.sqlite"
-        run_again(found, path, jobs, trials)
-        with Store.open(path) as store:
-            now = evidence.gather(store)
+    now = run_again(found, out, jobs, trials)
     _end_on(evidence.changed(kept, now))
     different = evidence.differences(kept, now)
     if not different:
@@ -121,14 +119,25 @@ def _end_on(differences: list[str]) -> None:
         sys.exit(1)
 
 
-def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | None) -> None:
-    """Run all agents of a scenario, and print the report.
+def run_again(
+    scenario: Scenario, out: Path | None, jobs: int | None, trials: int | None = None, **asked: Any
+) -> Evidence:
+    """Run all agents of a scenario, print the report, and return the values of the trials.
 
+    Args:
+        scenario: the scenario.
+        out: the results file, which is resumed if it exists; None keeps none.
+        jobs: worker processes; None for one per processor.
+        trials: the number of trials; None for the scenario's.
+        asked: arguments of `evidence.gather`.
     Raises:
         StoreError: a trial did not finish.
     """
-    outcome = run_study(scenario.select(["all"], trials), path, jobs=jobs)
-    if outcome.done < outcome.total:
-        raise StoreError(f"{counted(outcome.total - outcome.done, 'trial')} did not finish")
-    with Store.open(path) as store:
-        click.echo(report(store).text(pairs=False))
+    with tempfile.TemporaryDirectory() as folder:
+        path = out or Path(folder) / "reference.sqlite"
+        outcome = run_study(scenario.select(["all"], trials), path, jobs=jobs)
+        if outcome.done < outcome.total:
+            raise StoreError(f"{counted(outcome.total - outcome.done, 'trial')} did not finish")
+        with Store.open(path) as store:
+            click.echo(report(store).text(pairs=False))
+            return evidence.gather(store, **asked)

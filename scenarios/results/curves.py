@@ -36,11 +36,10 @@ def optimum_moves(store: Store) -> bool:
     scenario = store.scenario
     if any(where.get("motion") for where in (scenario["env_kwargs"], *scenario["points"])):
         return True
-    for cell in range(len(scenario["points"])):
-        for label in store.labels(cell)[:1]:  # all agents face the same functions
-            if np.ptp(store.arrays(cell, label, "optimum"), axis=1).any():
-                return True
-    return False
+    cells = range(len(scenario["points"]))
+    # All agents face the same functions.
+    firsts = [(cell, label) for cell in cells for label in store.labels(cell)[:1]]
+    return any(np.ptp(store.arrays(*first, "optimum"), axis=1).any() for first in firsts)
 
 
 @singledispatch

@@ -203,11 +203,8 @@ def differences(kept: Evidence, now: Evidence) -> list[str]:
 
 def rounded(values: Array, bits: int = BITS) -> Array:
     """Values to some significant bits, of a relative error of at most 2^-bits; these compress."""
-    drop, one = np.uint32(24 - bits), np.uint32(1)
-    found = np.asarray(values, np.float32).view(np.uint32)
-    half = (one << (drop - one)) - one
-    even = (found >> drop) & one
-    return ((found + half + even) >> drop << drop).view(np.float32).astype(np.float64)
+    fractions, exponents = np.frexp(np.asarray(values, np.float32).astype(np.float64))
+    return np.ldexp(np.round(np.ldexp(fractions, bits)), exponents - bits)
 
 
 def planes(values: Array, bits: int = BITS) -> NDArray[np.uint8]:

@@ -11,7 +11,6 @@ import distributed
 from distributed.comm.addressing import get_address_host_port
 from distributed.utils import silence_logging_cmgr
 
-from gpbandits_env.arrays import Plain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable
 from gpbandits_env.scenarios.study.runner import PlannedTrial, run_tasks
@@ -58,17 +57,14 @@ class DaskCluster(Pool):
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._futures: Plain = {}
-        self._done: SimpleQueue[str] = SimpleQueue()
+        self._done: SimpleQueue[Any] = SimpleQueue()
 
-    def submit(self, tasks: Sequence[PlannedTrial]) -> str:
+    def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
         future = self._client.submit(_work, tasks, pure=False)
-        key: str = future.key
-        self._futures[key] = future
-        future.add_done_callback(lambda done: self._done.put(done.key))
-        return key
+        future.add_done_callback(self._done.put)
+        return future
 
-    def wait(self, handles: Collection[Any]) -> Iterable[str]:
+    def wait(self, handles: Collection[Any]) -> Iterable[Any]:
         warned = False
         while True:
             try:
@@ -78,14 +74,13 @@ class DaskCluster(Pool):
                     _log.warning("the Dask scheduler has no workers; waiting until some connect")
                     warned = True
 
-    def result(self, handle: str) -> Results:
-        future = self._futures.pop(handle)
+    def result(self, handle: Any) -> Results:
         try:
-            return future.result()
+            return handle.result()
         except distributed.KilledWorker as error:
             raise WorkerDied(str(error)) from error
         finally:
-            future.release()
+            handle.release()
 
 
 def _work(tasks: Sequence[PlannedTrial]) -> Results:

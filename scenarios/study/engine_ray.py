@@ -30,12 +30,7 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
                 f"{address!r} is an address for Ray's client, which needs another package: pip "
                 "install 'ray[client]'; or give HOST:PORT on a machine of the cluster"
             )
-        ray.init(
-            address=address,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            configure_logging=True,
-        )
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError) as error:
         raise InvalidInput(
             f"no Ray cluster answers at {address!r}: {error}; is it running ('ray start --head' "

@@ -253,7 +253,7 @@ def run_rounds(
             actions = np.full(len(actions), opening)
         mask: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
         chosen = perf_counter()
-        clock = _evaluation_seconds(instance)
+        clock = getattr(instance, "evaluation_seconds", 0.0)
         observation, _, _, over, info = env.step((actions, *mask) if selective else actions)
         stepped = perf_counter()
         context = observation.get("context")
@@ -281,7 +281,7 @@ def run_rounds(
         )
         if delayed:
             _put_late(rounds.arrays["rewards"], t, observation)
-        evaluating = _evaluation_seconds(instance) - clock
+        evaluating = getattr(instance, "evaluation_seconds", 0.0) - clock
         seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
         t += 1
     return rounds.until(t), seconds.until(t)
@@ -317,10 +317,6 @@ def in_parts(
     part = np.searchsorted(ends, now[: last[-1] + 1])
     of = {name: np.bincount(part, each[: len(part)], parts) for name, each in seconds.items()}
     return found, of
-
-
-def _evaluation_seconds(instance: Any) -> float:
-    return getattr(instance, "evaluation_seconds", 0.0)
 
 
 def _put_late(rewards: Array, t: int, observation: Plain) -> None:

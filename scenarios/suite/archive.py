@@ -114,12 +114,6 @@ def digest(regret: Array) -> int:
     return int.from_bytes(hashlib.sha256(exact).digest()[:4], "little")
 
 
-def current(
-    row: Row | None, problem: Scenario, entry: AgentEntry, trials: int | None = None
-) -> bool:
-    """Whether a row is of this problem and of this agent with its present defaults.
-
-    It has all trials of the problem, unless their number is given.
-    """
-    expected = (frozen(problem), settings_hash(entry), trials or problem.trials)
-    return row is not None and (row.frozen, row.settings, row.trials) == expected
+def current(row: Row, problem: Scenario, entry: AgentEntry) -> bool:
+    """Whether a row is of this problem and of this agent with its present defaults."""
+    return (row.frozen, row.settings) == (frozen(problem), settings_hash(entry))

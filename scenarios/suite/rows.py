@@ -94,18 +94,14 @@ def load(file: Path | Traversable) -> dict[tuple[str, str], Row]:
     found: dict[tuple[str, str], Row] = {}
     if not file.is_file():
         return found
-    with reading(file, "a suite's rows", "remove it, and 'gpbandits suite run' writes it") as (
-        about,
-        kept,
-    ):
-        regret = of_planes(kept["regret"], BITS).astype(np.float64)
-        digests, trial, value = kept["digests"], 0, 0
+    cure = "remove it, and 'gpbandits suite run' writes it"
+    with reading(file, "a suite's rows", cure) as (about, kept):
+        regret, digests = of_planes(kept["regret"], BITS).astype(np.float64), kept["digests"]
         for each in about:
             trials, rounds = each.pop("trials"), np.array(each.pop("rounds"))
             size = trials * len(rounds)
-            block = regret[value : value + size].reshape(trials, len(rounds))
-            own = digests[trial : trial + trials]
+            block, regret = regret[:size].reshape(trials, len(rounds)), regret[size:]
+            own, digests = digests[:trials], digests[trials:]
             row = Row(**each, rounds=rounds, regret=block, digests=own)
             found[row.agent, row.problem] = row
-            trial, value = trial + trials, value + size
     return found

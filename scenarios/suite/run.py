@@ -259,7 +259,7 @@ def rerun(row: Row, problem: Scenario, entry: AgentEntry, trial: int) -> str:
     Raises:
         StoreError: the row is of another problem, or of an agent with other settings.
     """
-    if not current(row, problem, entry, trials=row.trials):
+    if not current(row, problem, entry):
         raise StoreError(
             f"the row of {row.agent} on {row.problem} is of another agent, of other settings, or "
             "of another version of the problem: name the agent and the settings of the run, or "

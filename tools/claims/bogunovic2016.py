@@ -47,19 +47,16 @@ def staleness(store: Store, cell: int, label: str) -> Arrays:
         _regret(store, cell, name).reshape(store.scenario["trials"], -1, 50).mean(axis=2)
         for name in (label, "tv-gp-ucb")
     ]
-    return {"staleness": log_slopes(bins[0], 25.0 + 50.0 * np.arange(bins[0].shape[1]), bins[1])}
+    x = 25.0 + 50.0 * np.arange(bins[0].shape[1])
+    return {"staleness": log_slopes(bins[0], x) - log_slopes(bins[1], x)}
 
 
-def log_slopes(a: Array, x: Array, b: Array | None = None) -> Array:
-    """Per trial, the slope of the log of the mean of a (over that of b), (trials, k), on log x."""
+def log_slopes(values: Array, x: Array) -> Array:
+    """Per trial, the slope of the log of the mean of values, (trials, k), on log x."""
     weights = np.log(x) - np.log(x).mean()
     weights /= weights @ weights
-    found = np.zeros(len(a))
-    for sign, values in ((1.0, a), (-1.0, b)):
-        if values is not None:
-            mean = values.mean(axis=0)
-            found += sign * ((values / mean - 1.0) @ weights + weights @ np.log(mean))
-    return found
+    mean = values.mean(axis=0)
+    return (values / mean - 1.0) @ weights + weights @ np.log(mean)
 
 
 def ratio_to_tv(store: Store, cell: int, label: str) -> Arrays:

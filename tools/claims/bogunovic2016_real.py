@@ -80,7 +80,7 @@ def temperature() -> Arrays:
     pairs += [(a, "tv-gp-ucb") for a in ("gp-ucb", "temporal")]
     arrays = {f"{label} by 36": values for label, values in by_36.items()}
     arrays |= {f"{a} to {b}": log_ratio(by_36[a], by_36[b]) for a, b in pairs}
-    return arrays | _decays(regret, by_12) | _gap(by_36["r-gp-ucb"] - by_36["tv-gp-ucb"], regret)
+    return arrays | _decays(regret, by_12) | _over_time(by_36, regret)
 
 
 def _decays(regret: Arrays, by_12: Arrays) -> Arrays:
@@ -93,14 +93,7 @@ def _decays(regret: Arrays, by_12: Arrays) -> Arrays:
         "first 48: random": first["random"],
         "last 96: gp-ucb to random": log_ratio(gp_ucb[-8:], by_12["random"][-8:]),
         "last 96: gp-ucb less its first 48": difference(gp_ucb[-8:], gp_ucb[:4]),
-        "staleness": log_slope(gp_ucb, by_12["tv-gp-ucb"]),
     }
-
-
-def log_slope(a: Array, b: Array) -> Array:
-    """Per block, the slope of log(a/b) on log t plus that block's part in it (resampled pairs)."""
-    a, b = (values.reshape(-1, 3).mean(axis=1) for values in (a, b))
-    return slope(np.log(a / b), np.log(36.0 * np.arange(len(a)) + 18.0))
 
 
 def slope(y: Array, x: Array) -> Array:
@@ -110,13 +103,16 @@ def slope(y: Array, x: Array) -> Array:
     return value + len(x) * x * (y - y.mean() - value * x) / (x @ x)
 
 
-def _gap(gap: Array, regret: Arrays) -> Arrays:
-    """How the gap of R-GP-UCB to TV-GP-UCB changes over the blocks of 36 rounds."""
-    t = np.arange(1, 289)
+def _over_time(by_36: Arrays, regret: Arrays) -> Arrays:
+    """How GP-UCB and R-GP-UCB change against TV-GP-UCB over the blocks of 36 rounds."""
+    tv, t = by_36["tv-gp-ucb"], np.arange(1, 289)
+    ratio, gap = by_36["gp-ucb"] / tv, by_36["r-gp-ucb"] - tv
+    starts = np.arange(0.0, 36.0 * len(gap), 36.0)
     average = np.cumsum(regret["r-gp-ucb"][0] - regret["tv-gp-ucb"][0]) / t
     kept = t[35::12]
     return {
-        "gap: slope": slope(gap, np.arange(0.0, 36.0 * len(gap), 36.0)),
+        "staleness": slope(np.log(ratio), np.log(starts + 18.0)),
+        "gap: slope": slope(gap, starts),
         "gap: second half less first": difference(gap[4:], gap[:4]),
         "gap: slope of the average regret": np.polyfit(kept, average[35::12], 1)[:1],
     }

@@ -12,10 +12,9 @@ from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Schedule
 from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.domains import Arms
+from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import Kernel, Matern, Matern52, SquaredExponential
-from gpbandits_env.gp.theory import greedy_design, regret_constant, running_information_gain
 from gpbandits_env.gp.theory import time_varying as tv
-from gpbandits_env.gp.theory.information import GREEDY
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import registry
@@ -65,7 +64,7 @@ def theorems(name: str) -> Arrays:
     tails = TAILS[name]
     tau = 2.0 * tails["b"] * np.sqrt(np.log(6.0 * tails["a"] * np.pi**2 / 6.0 / DELTA))
     found = {"zero": np.zeros(TRIALS), "points per axis": tau}
-    static = greedy_design(GRID, KERNELS[name], NOISE, HORIZON)[1]
+    static = theory.greedy_design(GRID, KERNELS[name], NOISE, HORIZON)[1]
     for epsilon in EPSILONS:
         runs = [_trial(name, epsilon, trial) for trial in range(TRIALS)]
         regret = {k: np.array([run[k] for run in runs]) for k in ("tv", "tv log", "r", "r log")}
@@ -85,7 +84,7 @@ def theorems(name: str) -> Arrays:
             found[f"{equation} over random {epsilon}"] = last / random
         rate = np.diff(gain[:, -101:], axis=1).mean()
         beta = TheoremBeta(False, tails["a"], tails["b"])(HORIZON)
-        ever = np.sqrt(regret_constant(NOISE) * beta * rate)
+        ever = np.sqrt(theory.regret_constant(NOISE) * beta * rate)
         found[f"for ever over random {epsilon}"] = ever / random
         found[f"band {epsilon}"] = [run["band"] for run in runs]
         found[f"Lemma D.1 {epsilon}"] = [run["lemma"] for run in runs[:CLOSE_TRIALS]]
@@ -138,7 +137,7 @@ def _trial(name: str, epsilon: float, trial: int) -> dict[str, Any]:
             width = np.sqrt(theorems[False](np.arange(1, HORIZON + 1)))[:, None] * sd
             found["band"] = float((np.abs(values - mean) > width).any())
             played = np.take_along_axis(var, arms, 1)[:, 0]
-            found["gain"] = running_information_gain(played, NOISE)
+            found["gain"] = theory.running_information_gain(played, NOISE)
             found["random"] = float((values.max(axis=1) - values.mean(axis=1)).mean())
         if label == "r" and trial < CLOSE_TRIALS:
             bound = agent.keep.every, epsilon, tails
@@ -196,7 +195,7 @@ def information() -> Arrays:
                         worst(a, b, noise, epsilon, form == "printed", range(1, MOST + 1))
                         for a, b in zip(drifting, static, strict=True)
                     ]
-        still = greedy_design(GRID, kernel, NOISE, HORIZON)[1] / GREEDY
+        still = theory.information_gain_bound(GRID, kernel, NOISE, HORIZON)
         for epsilon in EPSILONS:
             greedy = tv.greedy_time_varying_gain(GRID, kernel, NOISE, epsilon, HORIZON)
             for form in ("printed", "corrected"):

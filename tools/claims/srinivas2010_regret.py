@@ -39,12 +39,7 @@ class Played(NamedTuple):
 
 
 def play(
-    posterior: Posterior,
-    f: Array,
-    noise: Array,
-    betas: Array,
-    arms: IntArray | None = None,
-    watched: bool = True,
+    posterior: Posterior, f: Array, noise: Array, betas: Array, arms: IntArray | None = None
 ) -> Played:
     """Algorithm 1 on f with this noise; or these arms in its place, to look at their band."""
     posterior.forget()
@@ -53,8 +48,7 @@ def play(
         widths = np.sqrt(beta * posterior.var)
         scores = posterior.mean + widths
         chosen[t] = leading(scores, abs(scores.max())) if arms is None else arms[t]
-        if watched:
-            outside = outside or (np.abs(f - posterior.mean) > widths + 1e-9).any()
+        outside = outside or (np.abs(f - posterior.mean) > widths + 1e-9).any()
         posterior.condition(chosen[t : t + 1], f[chosen[t : t + 1]] + noise[t])
     return Played(chosen, outside, 2.0 * widths.mean())
 
@@ -99,7 +93,6 @@ def trials(
     kernel: Kernel,
     betas: Array,
     draw: Callable[[np.random.Generator], Array] | None = None,
-    watched: bool = True,
 ) -> Iterator[tuple[Array, Played]]:
     """Functions with runs on them, each from a stream of its own.
 
@@ -115,7 +108,7 @@ def trials(
         else:
             f = sampler.draw(rng)
             noise = np.sqrt(NOISE_VAR) * rng.standard_normal(len(betas))
-        yield f, play(posterior, f, noise, betas, watched=watched)
+        yield f, play(posterior, f, noise, betas)
 
 
 def theorem3() -> Arrays:
@@ -147,7 +140,7 @@ def agnostic() -> Arrays:
     }
     found = {"T": information.decade(horizon, 12)}
     for name, betas in schedules.items():
-        runs = list(trials(("agnostic",), 30, arms, SE, betas, draw, watched=False))
+        runs = list(trials(("agnostic",), 30, arms, SE, betas, draw))
         found[name] = [_regret_at(found["T"], f, run) for f, run in runs]
     values = np.linalg.eigvalsh(SE(arms.coordinates))
     lengths = np.geomspace(1e3, 1e16, 1301)
@@ -192,6 +185,6 @@ def no_regret() -> Arrays:
     found = {"T": information.decade(horizon, 12)}
     for name, (kernel, arms) in cells.items():
         betas = theory.beta_finite(np.arange(1, horizon + 1), arms.size, DELTA)
-        runs = trials(("no regret", name), 30, arms, kernel, betas, watched=False)
+        runs = trials(("no regret", name), 30, arms, kernel, betas)
         found[name] = [_regret_at(found["T"], f, run) for f, run in runs]
     return found

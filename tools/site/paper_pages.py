@@ -136,17 +136,12 @@ def deciding(claim: Claim, main: Verdict) -> str:
     order = FIRST.get(main.verdict, (FAILS, PART, UNDECIDED, HOLDS))
     part = min(parts, key=lambda p: order.index(p.outcome))
     held = f"{outcomes[HOLDS]} of {counted(outcomes.total(), 'part')} hold. "
-    return f"{held if outcomes.total() > 1 else ''}{where(part)}: {figures(part)}"
+    return f"{held if outcomes.total() > 1 else ''}{where(part)}: {literal(str(part))}"
 
 
 def where(part: CheckPart) -> str:
     """What a part compares, without the name of the paper."""
     return literal(re.sub(r"\b[a-z]+\d{4}/", "", part.what))
-
-
-def figures(part: CheckPart) -> str:
-    """The numbers of a part."""
-    return literal(str(part))
 
 
 def commands(claim: Claim) -> str:
@@ -197,7 +192,7 @@ def bar(group: str) -> str:
     return made.get_template("bar.svg").render(total=total, looks=looks)
 
 
-made.filters |= {f.__name__: f for f in (paragraphs, where, figures)}
+made.filters |= {f.__name__: f for f in (paragraphs, where)}
 made.filters["bold"] = lambda verdict: f"**{verdict}**" if verdict == VERDICTS[2] else verdict
 made.globals |= {f.__name__: f for f in (counts, verdicts, judge.robust, bar, deciding, commands)}
 made.globals |= {"plotted": plotted, "changes": changes, "not_run": not_run, "MAIN": MAIN}

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from pprint import pformat
 from textwrap import indent
@@ -134,22 +135,19 @@ def pages() -> dict[str, str]:
     return {f"scenarios/{s.id}.md": _page(s) for s in registry.scenarios().values()}
 
 
-def by_paper(uris: dict[str, str]) -> list[dict[str, list[dict[str, str]]]]:
+def by_paper() -> list[dict[str, list[dict[str, str]]]]:
     """The entries of the navigation, one per paper."""
     found = defaultdict(list)
-    for uri in uris:
-        id = uri.removeprefix("scenarios/").removesuffix(".md")
+    for id, scenario in registry.scenarios().items():
         page = ROOT / "docs" / "papers" / f"{group_of(id)}.md"
         title = page.read_text("utf-8").partition("\n")[0].removeprefix("# ")
-        found[title].append({_capital(registry.scenarios()[id].title): uri})
+        found[title].append({_capital(scenario.title): f"scenarios/{id}.md"})
     return [{title: entries} for title, entries in found.items()]
 
 
 def overview() -> str:
     """The tables of all scenarios, one per paper."""
-    groups = defaultdict(list)
-    for s in registry.scenarios().values():
-        groups[group_of(s.id)].append(s)
+    groups = groupby(registry.scenarios().values(), lambda s: group_of(s.id))
     return made.get_template("scenarios.md").render(groups=groups, load=load)
 
 

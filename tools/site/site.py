@@ -92,7 +92,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
     own["Environments"].append({"One by one": list(environments)})
     own["Agents"].append({"One by one": list(agents)})
-    own["Studies"].insert(2, {"One by one": scenario_pages.by_paper(scenarios)})
+    own["Studies"].insert(2, {"One by one": scenario_pages.by_paper()})
     own["Papers"] += [{"Claims in detail": list(parts)}, {"Tables of all means": list(results)}]
     placed = {p for names in (*SECTIONS.values(), FRONT, LAST, (API,)) for p in names}
     config.nav = [
