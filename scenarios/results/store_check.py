@@ -149,7 +149,7 @@ def _release(db: sqlite3.Connection) -> str:
 
 def check_sound(db: sqlite3.Connection, path: Path) -> None:
     """Raise `StoreError` if anything in an open file is damaged."""
-    if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+    if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
         raise damaged(path, "SQLite: malformed")
     with decoding(path):
         kept = dict(db.execute("SELECT item, sha256 FROM checksums"))

@@ -84,6 +84,18 @@ def test_checksums_cover_all_that_belongs_together(stored, name):
     refused(changed(stored, *SEALED[name]))
 
 
+def test_damage_of_an_index_is_found(stored):
+    """The rows are sound then, but a look-up by key would find no scenario."""
+    with closing(sqlite3.connect(stored)) as db:
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+        index = "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_meta_1'"
+        (page,) = db.execute(index).fetchone()
+    data = bytearray(stored.read_bytes())
+    data[data.index(b"scenario", (page - 1) * size)] ^= 1
+    stored.write_bytes(data)
+    refused(stored)
+
+
 @pytest.mark.parametrize("name", DIGESTS)
 def test_a_file_of_every_format_is_read_and_extended(tmp_path, name):
     path = tmp_path / name
