@@ -1,5 +1,6 @@
 """The data of an agent: what it observed, as columns in order of arrival."""
 
+from array import array
 from itertools import pairwise
 from typing import Any
 
@@ -49,7 +50,7 @@ class Data:
         # Of each row the reward, the round, the time, and the variance of the noise if it is known.
         self._numbers = np.full((4, FIRST_ROWS), np.nan)
         self.size, self.edits = 0, self.edits + 1
-        self.ends: list[int] = []
+        self.ends = array("q")
 
     @property
     def points(self) -> Points:
@@ -94,8 +95,8 @@ class Data:
         self.ends.append(end)
         while end > len(self._points):  # the length doubles
             self._points = np.concatenate([self._points, self._points])
-            unknown = np.full_like(self._numbers, np.nan)
-            self._numbers = np.concatenate([self._numbers, unknown], axis=1)
+            more = ((0, 0), (0, self._numbers.shape[1]))
+            self._numbers = np.pad(self._numbers, more, constant_values=np.nan)
         numbers = self._numbers
         if count == 1:  # single numbers are stored in less time
             self._points[start], numbers[0, start] = points[0], rewards.item()

@@ -128,8 +128,7 @@ class Refit(Part):
 
     def _starts(self, observations: int) -> int:
         """The number of starts of a fit; 0 for a short search from the last model."""
-        few = observations <= MOST_FRESH or not self._fresh
-        doubled = few and observations >= 2 * self._fresh
+        doubled = not self._fresh or 2 * self._fresh <= observations <= MOST_FRESH
         if not self.learning.growth or doubled or observations <= FEW:
             self._fresh = observations
             return self.learning.starts

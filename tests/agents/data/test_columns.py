@@ -28,7 +28,7 @@ def test_rows_are_in_order_of_arrival_however_many(counts):
     data = filled([(count, t + 1.0) for t, count in enumerate(counts)])
     rows, rounds = np.arange(sum(counts)), np.repeat(np.arange(len(counts)) + 1.0, counts)
     assert data.size == len(rows)
-    assert data.ends == np.cumsum([count for count in counts if count]).tolist()
+    assert list(data.ends) == np.cumsum([count for count in counts if count]).tolist()
     np.testing.assert_array_equal(data.points, rows)
     np.testing.assert_array_equal(data.rewards, 0.5 * rows)
     np.testing.assert_array_equal(data.rounds, rounds)
@@ -52,7 +52,7 @@ def test_rows_of_one_round_arrive_together():
     data = filled([(2, 1.0)])
     points, rounds = np.arange(5), np.array([3.0, 0.0, 3.0, -1.5, 0.0])
     data.add(points, 0.5 * points, rounds, rounds - 1.0, 0.1 * points)
-    assert data.ends == [2, 3, 5, 7]
+    assert list(data.ends) == [2, 3, 5, 7]
     np.testing.assert_array_equal(data.points[2:], [3, 1, 4, 0, 2])
     np.testing.assert_array_equal(data.rewards[2:], 0.5 * data.points[2:])
     np.testing.assert_array_equal(data.rounds[2:], [-1.5, 0.0, 0.0, 3.0, 3.0])
@@ -97,5 +97,5 @@ def test_what_was_cleared_leaves_no_trace():
     data.clear()
     assert data.edits == edits + 1
     data.add(np.array([3, 4]), np.ones(2), 1.0, 0.0)
-    assert (data.size, data.ends) == (2, [2])
+    assert (data.size, list(data.ends)) == (2, [2])
     assert data.noise_of(EVERY) is None
