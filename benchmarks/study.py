@@ -1,7 +1,7 @@
 """The time of a whole study, from the command line to the plot: `python benchmarks/study.py`.
 
-The target is that `gpbandits run srinivas2010/se-1d` at the paper's size (30 trials, T = 1000, 1000
-arms, 5 agents: 150,000 rounds) takes about a minute on two cores.
+The target is that `gpbandits run srinivas2010/se-1d` with its 300 trials (T = 1000, 1000
+arms, 5 agents: 1,500,000 rounds) takes about a minute on two cores.
 """
 
 import os

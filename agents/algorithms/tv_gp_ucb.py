@@ -33,7 +33,7 @@ class TVGPUCB(GPAgent):
 
     The mean and the standard deviation are those of the kernel matrix with the decay D, eqs.
     (7)-(8). The computation is exact, costs one multiplication per round more than GP-UCB, and
-    needs bounded memory; see `ArmPosterior`.
+    the posterior needs bounded memory; see `ArmPosterior`.
 
     Args:
         epsilon: the drift rate; by default that of the problem. If the problem does not state it,

@@ -1,4 +1,4 @@
-"""An agent on a drifting function, a frame for every fourth round, as docs/images/drift.webp.
+"""An agent on a drifting function, a frame for every fifth round, as docs/images/drift.webp.
 
 Run: python examples/figures/drift.py [FILE] [ROUNDS]
 """
@@ -28,12 +28,12 @@ frames = []
 for t in range(rounds):
     actions = agent.ask()
     observation, *_ = env.step(actions)
-    if t % 4 == 0:
+    if t % 5 == 0:
         frames.append(Image.fromarray(env.render()))  # with the belief by which the agent chose
     agent.tell(actions, observation["rewards"])
 # In the colors of one frame, so that parts that do not change cost no bytes.
 palette = frames[-1].quantize(20, kmeans=1)
 first, *others = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
 looks = {"lossless": True, "quality": 100, "method": 6, "minimize_size": True}  # takes a minute
-first.save(target, save_all=True, append_images=others, duration=800, loop=0, **looks)
+first.save(target, save_all=True, append_images=others, duration=1000, loop=0, **looks)
 print(f"{target}: {rounds} frames")

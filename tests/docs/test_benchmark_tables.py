@@ -19,6 +19,7 @@ from gpbandits_env.problem import Problem
 
 ROOT = Path(__file__).parents[2]
 RETURN = r"^(.+?) +mean return (\S+) \+- (\S+)$"
+OUTPUT = r'^```text title="(.+?)"\n(.*?)\n```$'
 FAILURES = ("network", "grid", "square", "edge", "disk", "inner", "branin")
 
 
@@ -73,6 +74,37 @@ def test_the_table_of_the_posterior_is_that_of_the_file():
     assert [row[0] for row in told[:4]] == expected
     assert told[4] == (f"{min(slow):.2f}", f"{max(slow):.2f}")
     assert [row[0] for row in told[5:]] == [t for n, t in times if not n.endswith(("10000", "500"))]
+
+
+def test_an_output_on_a_page_is_the_file_that_it_names():
+    found = []
+    for page in (ROOT / "docs").rglob("*.md"):
+        for name, text in re.findall(OUTPUT, page.read_text(encoding="utf-8"), re.M | re.S):
+            assert (ROOT / name).read_text(encoding="utf-8").rstrip("\n") == text, name
+            found.append(name)
+    assert len(found) > 10
+
+
+def test_the_ratio_of_the_search_of_a_box_is_that_of_the_file():
+    text = (ROOT / "benchmarks" / "results" / "box_search.txt").read_text(encoding="utf-8")
+    ratio, gain = re.search(r"^UCB l = 5: (\d+), .*; (\S+), ", text, re.M).groups()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"box, lengthscale 5 | | | {ratio} times, and a smaller maximum |" in readme
+    assert float(gain) > 0.0
+
+
+def test_numbers_of_other_pages_are_those_of_the_outputs():
+    folder = ROOT / "benchmarks" / "results"
+    text = (folder / "environments.txt").read_text(encoding="utf-8")
+    one, many = re.findall(r"^(?:single|side by side) +([\d,]+) /s", text, re.M)
+    page = " ".join((ROOT / "docs" / "rl.md").read_text(encoding="utf-8").split())
+    steps = f"{float(one.replace(',', '')) / 1e3:.0f},000 steps"
+    assert f"{float(many.replace(',', '')) / 1e6:.1f} million instance-steps per second" in page
+    assert f"a single environment makes {steps}" in page
+    text = (folder / "compressed.txt").read_text(encoding="utf-8")
+    cost, order = re.search(r"^  1000000 +(\d+)\.\d +(\d+) ", text, re.M).groups()
+    page = " ".join((ROOT / "docs" / "agents.md").read_text(encoding="utf-8").split())
+    assert f"`cub` takes {cost} microseconds per round, and has {order} points" in page
 
 
 def test_the_numbers_of_outliers_are_those_of_the_file():

@@ -263,10 +263,10 @@ def test_a_small_plot_shows_the_interval_and_the_limits_of_its_check(papers):
     check, part = made("level", {"ratio": 1.2, "low": 0.9, "high": 1.6})
     assert papers.span(check, part) == (0.9, 1.2, 1.6)
     assert check.ends("level") == (1 / 1.5, 1.5)
-    assert papers.figures(part) == "ratio 1.2 (0.9 to 1.6); 4 units"
+    assert str(part) == "ratio 1.2 (0.9 to 1.6); 4 units"
     check, part = made("better", {"a": 1.0, "b": 2.0, "difference": -1.0, "SE": 0.25})
     assert papers.span(check, part) == (0.25, 0.5, 0.75)
-    assert papers.figures(part) == "means 1 and 2, difference -1, SE 0.25; 4 units"
+    assert str(part) == "means 1 and 2, difference -1, SE 0.25; 4 units"
     drawn = papers.drawn((0.25, 0.5, 0.75), [0.25, 0.75, 1.0], [1.0])
     left, middle, right, limit = (
         float(re.search(rf'{key}="([\d.]+)"', drawn.partition(start)[2])[1])
@@ -278,8 +278,8 @@ def test_a_small_plot_shows_the_interval_and_the_limits_of_its_check(papers):
         )
     )
     assert left < middle < right < limit
-    assert papers.figures(CheckPart("a", "undecided", {}, 0)) == ""
-    assert papers.figures(CheckPart("a", "undecided", {}, 5)).endswith("; 5 units")
+    assert str(CheckPart("a", "undecided", {}, 0)) == ""
+    assert str(CheckPart("a", "undecided", {}, 5)).endswith("; 5 units")
     check, part = made("mean", {"mean": 1.0, "low": float("nan"), "high": float("nan")}, above=0.0)
     assert papers.span(check, part) is None
     assert check.ends("mean") == (0.0, None)
