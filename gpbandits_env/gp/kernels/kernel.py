@@ -218,21 +218,23 @@ def check_on(kernel: Kernel, points: Array) -> None:
             f"the kernel {kernel.type_name!r} gives diagonal(x) and k(x[:1], x) with the shapes "
             f"{shapes[0]} and {shapes[1]}, not {(n,)} and {(1, n)}: check_kernel tests a kernel"
         )
-    for values in found:
-        _finite(kernel, values)
+    if not all(np.isfinite(values).all() for values in found):
+        raise undefined(kernel)
 
 
 def covariance(kernel: Kernel, x: Array, z: Array | None = None) -> Array:
     """The matrix k(x, z) of a kernel that may be the user's own; an error if it is not finite."""
-    return _finite(kernel, kernel(x, z))
+    found = kernel(x, z)
+    if not np.isfinite(found).all():
+        raise undefined(kernel)
+    return found
 
 
-def _finite(kernel: Kernel, values: Array) -> Array:
-    if not np.isfinite(values).all():
-        raise InvalidInput(
-            f"the kernel {kernel.type_name!r} gives NaN or infinity: check_kernel tests a kernel"
-        )
-    return values
+def undefined(kernel: Kernel) -> InvalidInput:
+    """The error of a kernel with values that are not finite."""
+    return InvalidInput(
+        f"the kernel {kernel.type_name!r} gives NaN or infinity: check_kernel tests a kernel"
+    )
 
 
 def kernel_from_dict(spec: Settings | Kernel) -> Kernel:
