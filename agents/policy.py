@@ -58,7 +58,9 @@ class Policy:
             first = self._agents[0]
             # Parts that share the agent's generator, such as a search, share the copy's.
             own = {id(first.problem): first.problem, id(first.rng): child(first.rng)}
-            self._agents.append(copy.deepcopy(first, own | {id(self._agents): []}))
+            alone: list[Any] = []  # of the copy's own policy
+            self._agents.append(copy.deepcopy(first, own | {id(self._agents): alone}))
+            alone.append(self._agents[-1])
             self._agents[-1].reset()
         return self._agents[:count]
 

@@ -1,5 +1,7 @@
 """Agents as policies: stable-baselines3's predict, single and vector environments."""
 
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -204,6 +206,20 @@ def test_a_reward_that_is_later_than_the_longest_delay_changes_nothing():
     with pytest.raises(InvalidInput, match="round 1 is pending"):
         agent.observe(observation(3, 6) | late)
     assert str(agent.snapshot()) == before
+
+
+def test_the_agent_of_an_instance_acts_alone_too():
+    agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
+    agent.predict({key: np.stack([value] * 3) for key, value in observation().items()})
+    one, other = agent.instances(3)[1:]
+    one.observe(observation(1))
+    other.predict(observation())
+    other.predict(observation(1))
+    assert [each.round for each in agent.instances(3)] == [0, 1, 1]
+    assert np.array_equal(one.belief(), other.belief())
+    assert other.instances(1) == [other]
+    again = pickle.loads(pickle.dumps(agent)).instances(3)[1]
+    assert np.array_equal(again.predict(observation(1))[0], one.predict(observation(1))[0])
 
 
 def test_an_agent_observes_one_instance():
