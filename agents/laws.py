@@ -109,7 +109,13 @@ def actions_in_the_domain(fresh: Fresh) -> None:
     new = isinstance(actions, np.ndarray) and actions.flags.writeable
     _expect(new, f"ask must return a new array, got {actions!r}")
     actions[:] = 0
-    _expect(agent.ask() in space, "overwriting the array that ask returned changed the agent")
+    again = agent.ask()
+    _expect(again in space, "overwriting the array that ask returned changed the agent")
+    _expect(
+        not np.shares_memory(actions, again),
+        "ask returned the same array twice, so that its second call overwrites the actions of the "
+        "first: return a copy, such as actions.copy()",
+    )
 
 
 def scores_of_the_acquisition(fresh: Fresh) -> None:

@@ -112,6 +112,23 @@ class ReturnsReadOnly(Greedy):
         return frozen(super().ask())
 
 
+class Reuses(Greedy):
+    """Its actions are always in the same array."""
+
+    def __init__(self, problem, rng):
+        super().__init__(problem, rng)
+        self.buffer = super().ask()
+
+    def ask(self):
+        self.buffer[:] = super().ask()
+        return self.buffer
+
+
+class ReusesPart(Reuses):
+    def ask(self):
+        return super().ask()[::-1]
+
+
 class Unseeded(Greedy):
     def ask(self):
         return self.problem.domain.sample(np.random.default_rng(), self.batch_size)
@@ -186,6 +203,13 @@ class Remembers(Greedy):
 )
 def test_the_law_that_is_broken_is_named(broken, law):
     with pytest.raises(LawBroken, match=f"{broken.__name__} breaks the law of {law}"):
+        check_agent(broken)
+
+
+@pytest.mark.parametrize("broken", [Reuses, ReusesPart])
+def test_an_array_that_is_returned_again_is_named(broken):
+    words = r"actions_in_the_domain .*ask returned the same array twice, .*return a copy"
+    with pytest.raises(LawBroken, match=words):
         check_agent(broken)
 
 
