@@ -396,7 +396,15 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
     """
     if is_number(spec):
         spec = Constant(positive(spec, "beta", zero=True))  # type: ignore[arg-type]
-    schedule = spec if isinstance(spec, Schedule) else SCHEDULES.from_dict(spec)  # type: ignore[arg-type]
+    if not isinstance(spec, (Mapping, Schedule)):
+        raise InvalidInput(
+            "a beta schedule must be a number, a dict with a 'type', such as {'type': 'finite', "
+            f"'scale': 0.2}}, or an object, such as Finite(scale=0.2), got {shown(spec)}; the "
+            f"types are {', '.join(SCHEDULES.members)}; one of your own is a frozen dataclass "
+            "derived from agents.acquisitions.schedules.Schedule with the method "
+            "__call__(self, t, gain=0.0), which returns beta_t in the shape of t"
+        )
+    schedule = spec if isinstance(spec, Schedule) else SCHEDULES.from_dict(spec)
     schedule = schedule.filled(problem, arms)
     rounds: ArrayLike = 1 if schedule.needs_gain else np.arange(1, 3)
     try:

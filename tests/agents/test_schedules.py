@@ -147,6 +147,19 @@ def test_mistakes_are_named(spec, problem, message):
         agents.make("gp-ucb", problem, beta=spec)
 
 
+@pytest.mark.parametrize(
+    "wrong", [math.sqrt, lambda t: 2.0, np.sqrt, Finite, "finite", "2.0", True, [2.0]], ids=str
+)
+def test_what_is_no_schedule_learns_what_is_one_and_how_to_write_ones_own(wrong):
+    for spec in (wrong, {"type": "robust", "base": wrong}):
+        with pytest.raises(InvalidInput) as refused:
+            agents.make("gp-ucb", ARMS, beta=spec)
+        message = str(refused.value)
+        assert "a number, a dict with a 'type', such as {'type': 'finite', 'scale'" in message
+        assert "derived from agents.acquisitions.schedules.Schedule with the method" in message
+        assert all(name in message for name in SCHEDULES.members)
+
+
 def test_unknown_names():
     with pytest.raises(UnknownName, match="did you mean 'finite'"):
         agents.make("gp-ucb", ARMS, beta={"type": "finit"})
