@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from gpbandits_env.arrays import TIE, Array, IntArray, leading, positive
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
 
 # A smaller variance counts as 0, which avoids overflow.
@@ -418,8 +418,13 @@ def leader(
         var: (n,).
         allowed: (n,) if given, only these may lead; the scores of the others are -inf.
     Raises:
-        InvalidInput: a score is NaN.
+        InvalidInput: a score is NaN, or there is not one score per mean.
     """
+    if getattr(score, "shape", None) != mean.shape:
+        raise InvalidInput(
+            f"{type(acquisition).__name__}.score must return an array of shape {mean.shape}, one "
+            f"score per mean, got {shown(score)}"
+        )
     first = score.argmax(axis=0, keepdims=True)  # the first NaN, if there is one
     at = first.item()
     top = score.item(at)

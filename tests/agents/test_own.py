@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.acquisitions import UCB
+from gpbandits_env.agents.acquisitions import UCB, Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule
 from gpbandits_env.agents.parts import Parts
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
 
 SOURCE = """
 from gpbandits_env.agents import Agent, GPAgent
@@ -62,6 +65,40 @@ def test_an_acquisition_is_derived_from_acquisition(world):
 
         with pytest.raises(InvalidInput, match="derived from Acquisition"):
             agents.make(Bold, world.problem())
+
+
+class Given(Acquisition):
+    """Scores and derivatives that a test gives, as functions of mean and variance."""
+
+    def __init__(self, scores, slopes=lambda mean, var: (np.ones_like(mean), 0.0 * var)):
+        self.scores, self.slopes = scores, slopes
+
+    def score(self, mean, var):
+        return self.scores(mean, var)
+
+    def gradient(self, mean, var):
+        return self.slopes(mean, var)
+
+
+SQUARE = Box(np.zeros(2), np.ones(2))
+WRONG_SCORES = (
+    lambda mean, var: 1.0,
+    lambda mean, var: np.float64(1.0),
+    lambda mean, var: None,
+    lambda mean, var: mean.tolist(),
+    lambda mean, var: mean[:-1],
+    lambda mean, var: mean[:, None],
+    lambda mean, var: np.add.outer(mean, var),
+)
+
+
+@pytest.mark.parametrize("domain", [Arms.grid(7), SQUARE], ids=["arms", "box"])
+@pytest.mark.parametrize("scores", WRONG_SCORES, ids=range(len(WRONG_SCORES)))
+def test_scores_of_a_wrong_shape_name_the_acquisition(scores, domain):
+    own = type("Own", (agents.GPAgent,), {"PARTS": Parts(acquisition=Given(scores))})
+    agent = agents.make(own, Problem(domain, SquaredExponential(0.3), 0.05), seed=0)
+    with pytest.raises(InvalidInput, match=r"Given.score must return an array of shape \(\d+,\), "):
+        agent.ask()
 
 
 def test_a_rule_returns_an_acquisition(world):
