@@ -14,7 +14,7 @@ from gpbandits_env.scenarios.results.evidence import Evidence, rounds_kept
 from gpbandits_env.scenarios.results.store import Store
 from tools.claims import Arrays, kept, named
 from tools.claims import bedi2022_bounds as bounds
-from tools.claims.bedi2022_clock import clock
+from tools.claims.bedi2022_clock import KINDS, clock
 from tools.claims.bedi2022_runs import RULES
 
 EVALUATION = 0.045  # seconds per evaluation of the logistic regression
@@ -138,16 +138,18 @@ def trade_off(of: str = "") -> Arrays:
     The rival is the dense agent or BKB, whichever has the lower mean; the times are a quarter, half
     and all of the compressed agent's, with a refit in each round. A time before the median trial
     has rejected an observation is left out, or NaN if it is the last. Orders, evaluations and
-    cumulative regret are interpolated between the rounds that are kept.
+    cumulative regret are interpolated between the rounds that are kept. "seconds ..." are the times
+    to the end, and "a/dense ..." their ratios.
     """
     found, (scenarios, end) = {}, READINGS_KEPT[of]
     for task, id, arms in TASKS:
         evidence = kept(f"bedi2022/{id}{scenarios}")
         for rule, (label, dense) in zip(RULES, DENSE.items(), strict=True):
-            own, *rivals = (
-                _timed(evidence, name, arms, EVALUATION if task == "logistic" else 0.0)
-                for name in (label + end, dense, f"bkb-{rule}")
-            )
+            names, cost = (label + end, dense, f"bkb-{rule}"), EVALUATION * (task == "logistic")
+            own, *rivals = timed = [_timed(evidence, name, arms, cost) for name in names]
+            for kind, (seconds, _) in zip(KINDS, timed, strict=True):
+                found[f"seconds {task} {rule} {kind}"] = seconds[:, -1]
+                found[f"{kind}/dense {task} {rule}"] = seconds[:, -1] / rivals[0][0][:, -1]
             orders = evidence.curve(0, label + end, "model_order")
             rejected = orders < evidence.rounds + orders[:, :1] - 1.0
             for part in (0.25, 0.5, 1.0):

@@ -144,7 +144,11 @@ def test_regrets_are_compared_at_equal_times(monkeypatch):
     # A quarter of the time has passed before an observation is rejected.
     assert "ratio example ei 0.25" not in found
     of_tasks(monkeypatch, horizon, own=(dense, falls), dense=(dense, falls), bkb=(few, 9.0))
-    (alone,) = (of for name, of in bedi2022.trade_off().items() if "mpi" in name)
+    ratio = np.full(2, spent[-1] / np.sum(dense**2))
+    assert found["compressed/dense example ei"] == pytest.approx(ratio)
+    assert found["seconds example ei compressed"] == pytest.approx(np.full(2, 1e-8 * spent[-1]))
+    again = bedi2022.trade_off()
+    (alone,) = (of for name, of in again.items() if name.startswith("ratio example mpi"))
     assert np.isnan(alone).all()
 
 
