@@ -37,6 +37,7 @@ class Check(Limits):
         value: for "published", the number, or one for each agent.
         parts: "each" if every part counts, "one" if they are combined by ``rule``.
         rule: the shares of parts that decide, "holds" and "fails".
+        together: in a cell, the checks with the same name make one part, the worst of theirs.
         only_limits: whether failing turns "holds" into "in part" and decides nothing else.
         reported: whether it is shown and does not count.
         what: what is compared, in words, where the labels do not say it.
@@ -61,6 +62,7 @@ class Check(Limits):
     value: Any = None
     parts: str = "each"
     rule: Rule = field(default_factory=lambda: {"holds": 1.0, "fails": 0.5})
+    together: str = ""
     only_limits: bool = False
     reported: bool = False
     what: str = ""

@@ -9,7 +9,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -31,12 +31,16 @@ VERDICTS = ("holds", "in part", "does not hold", "cannot be judged")
 
 @dataclass(frozen=True)
 class CheckPart:
-    """One part of a check: what was compared, the outcome, the numbers and the number of units."""
+    """One part of a check: what was compared, the outcome, the numbers, and the number of units.
+
+    ``cell`` is the scenario and the cell of its grid; a computation has none.
+    """
 
     what: str
     outcome: str
     numbers: dict[str, float]
     units: int
+    cell: str = ""
 
     def __str__(self) -> str:
         """The numbers, an interval in brackets, and the number of units; empty if not run."""
@@ -65,6 +69,9 @@ class Judged:
             "reported, not counted": self.check.reported,
             "a failure limits the verdict to in part": self.check.only_limits,
             f"all parts make one: {self.outcomes[0]}": self.check.parts == "one",
+            f"makes one part of each cell with the others on {self.check.together!r}": bool(
+                self.check.together
+            ),
         }
         return tuple(note for note, is_so in said.items() if is_so)
 
@@ -151,9 +158,10 @@ def _parts(check: Check, evidence: Loader) -> Iterator[CheckPart]:
             for a, others in _compared(check.yardstick, check.a, check.b):
                 what = f"{' against '.join(filter(None, (a, ', '.join(others))))} ({where})"
                 if found:
-                    yield _part(check, found, cell, a, others, what)
+                    part = _part(check, found, cell, a, others, what)
                 else:
-                    yield CheckPart(f"{what}: not run", UNDECIDED, {}, 0)
+                    part = CheckPart(f"{what}: not run", UNDECIDED, {}, 0)
+                yield replace(part, cell=where)
 
 
 def _compared(
@@ -261,12 +269,26 @@ def _computed(check: Check) -> Iterator[CheckPart]:
 def combined(claim: Claim, judged: Sequence[Judged], paper: str) -> str:
     """The verdict on a claim from its checks, by its own rule or else by that of a paper."""
     counting = [j for j in judged if not j.check.reported and not j.check.only_limits]
-    outcomes, outcome = Counter(outcome for j in counting for outcome in j.outcomes), UNDECIDED
-    outcomes[UNDECIDED] += claim.not_run
+    outcomes, outcome = counted_outcomes(claim, counting), UNDECIDED
     if outcomes.total():
         outcome = _one(outcomes, claim.rule) if claim.rule else by_paper(paper, outcomes)
     limited = any(FAILS in j.outcomes for j in judged if j.check.only_limits)
     return VERDICTS[OUTCOMES.index(PART if limited and outcome == HOLDS else outcome)]
+
+
+def counted_outcomes(claim: Claim, judged: Sequence[Judged]) -> Counter[str]:
+    """How many outcomes of each kind checks have; those that count together have one a cell."""
+    found, joint = Counter({UNDECIDED: claim.not_run}), dict[tuple[str, str], set[str]]()
+    for j in judged:
+        if not j.check.together:
+            found.update(j.outcomes)
+            continue
+        cells = [part.cell for part in j.parts] if j.check.parts == "each" else [""]
+        for cell, outcome in zip(cells, j.outcomes, strict=True):
+            joint.setdefault((j.check.together, cell), set()).add(outcome)
+    worst = (FAILS, UNDECIDED, PART, HOLDS)
+    found.update(next(o for o in worst if o in outcomes) for outcomes in joint.values())
+    return found
 
 
 def _one(found: Counter[str], rule: Rule) -> str:

@@ -30,7 +30,7 @@ Computation = Callable[[], Arrays]
 # The scenarios whose trials replay the same recorded days.
 REPLAYED = (
     *("bogunovic2016/temperature", "bogunovic2016/traffic", "bogunovic2016/traffic-i880"),
-    *("context/temperature", "time/temperature", "time/traffic"),
+    *("clock/temperature", "context/temperature", "time/temperature", "time/traffic"),
 )
 
 

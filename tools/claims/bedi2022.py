@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.scenarios.papers.bedi2022 import ENTROPY, EPSILON
 from gpbandits_env.scenarios.results.curves import along
-from gpbandits_env.scenarios.results.evidence import rounds_kept
+from gpbandits_env.scenarios.results.evidence import Evidence, rounds_kept
 from gpbandits_env.scenarios.results.store import Store
+from tools.claims import Arrays, kept, named
 from tools.claims import bedi2022_bounds as bounds
-from tools.claims import named
-from tools.claims.bedi2022_clock import clock
+from tools.claims.bedi2022_clock import KINDS, clock
 from tools.claims.bedi2022_runs import RULES
 
 EVALUATION = 0.045  # seconds per evaluation of the logistic regression
@@ -98,6 +98,90 @@ def _times(store: Store, cell: int, label: str) -> Array:
     return EVALUATION * made + OPERATION * 192 * orders**2
 
 
+# -- From the kept values of several scenarios -----------------------------------------------------
+
+# A task, its scenario, and its number of arms.
+TASKS = (
+    ("example", "example", 1000),
+    ("rosenbrock", "rosenbrock", 1089),
+    ("logistic", "mnist-logistic", 192),
+)
+# The scenarios of a reading and what its compressed agents' labels end with.
+READINGS_KEPT = {
+    "": ("", ""),
+    "-entropy": ("@entropy", ""),
+    "-epsilon-0.01": ("@epsilon", "/1e-2"),
+    "-epsilon-0.05": ("@epsilon", "/5e-2"),
+    "-regularized": ("@regularized", ""),
+}
+
+
+def settled(of: str = "") -> Arrays:
+    """Orders at the end, by trial; NaN where the mean order has not settled, as in `domains`."""
+    found, (scenarios, end) = {}, READINGS_KEPT[of]
+    for task, id, _ in TASKS:
+        evidence = kept(f"bedi2022/{id}{scenarios}")
+        last = evidence.rounds >= 0.75 * evidence.horizon
+        x = np.log(evidence.rounds[last])
+        x -= x.mean()
+        for rule, label in zip(RULES, DENSE, strict=True):
+            orders = evidence.curve(0, label + end, "settling_order")[:, last]
+            slope = x @ np.log(orders.mean(axis=0)) / (x @ x)
+            unsettled = np.full(len(orders), np.nan)
+            found[f"order {task} {rule}"] = orders[:, -1] if slope < 0.1 else unsettled
+    return found
+
+
+def trade_off(of: str = "") -> Arrays:
+    """Average regret of the compressed agents at equal times over that of the better rival.
+
+    The rival is the dense agent or BKB, whichever has the lower mean; the times are a quarter, half
+    and all of the compressed agent's, with a refit in each round. A time before the median trial
+    has rejected an observation is left out, or NaN if it is the last. Orders, evaluations and
+    cumulative regret are interpolated between the rounds that are kept. "seconds ..." are the times
+    to the end, and "a/dense ..." their ratios.
+    """
+    found, (scenarios, end) = {}, READINGS_KEPT[of]
+    for task, id, arms in TASKS:
+        evidence = kept(f"bedi2022/{id}{scenarios}")
+        for rule, (label, dense) in zip(RULES, DENSE.items(), strict=True):
+            names, cost = (label + end, dense, f"bkb-{rule}"), EVALUATION * (task == "logistic")
+            own, *rivals = timed = [_timed(evidence, name, arms, cost) for name in names]
+            for kind, (seconds, _) in zip(KINDS, timed, strict=True):
+                found[f"seconds {task} {rule} {kind}"] = seconds[:, -1]
+                found[f"{kind}/dense {task} {rule}"] = seconds[:, -1] / rivals[0][0][:, -1]
+            orders = evidence.curve(0, label + end, "model_order")
+            rejected = orders < evidence.rounds + orders[:, :1] - 1.0
+            for part in (0.25, 0.5, 1.0):
+                ends = part * own[0][:, -1]
+                ours, *theirs = (_reached(*agent, ends) for agent in (own, *rivals))
+                ratio = ours[1] / min((regret for _, regret in theirs), key=np.mean)
+                last = np.searchsorted(evidence.rounds, ours[0], side="right") - 1
+                known = np.median(rejected[np.arange(len(last)), last]) > 0.5
+                if known or part == 1.0:
+                    found[f"ratio {task} {rule} {part:g}"] = ratio if known else np.nan * ratio
+    return found
+
+
+def _timed(evidence: Evidence, label: str, arms: int, cost: float) -> tuple[Array, Array]:
+    """The seconds until the end of each round and the cumulative regret, (trials, horizon)."""
+    every = np.arange(1.0, evidence.horizon + 1.0)
+    orders, spent, regret = (
+        np.stack([np.interp(every, evidence.rounds, of) for of in evidence.curve(0, label, name)])
+        for name in ("model_order", "evaluations", "cumulative_regret")
+    )
+    made = np.diff(spent, axis=1, prepend=0.0)
+    return np.cumsum(cost * made + OPERATION * arms * orders**2, axis=1), regret
+
+
+def _reached(seconds: Array, regret: Array, ends: Array) -> tuple[IntArray, Array]:
+    """The last round that is done at a time, and the average regret until then, by trial."""
+    done = np.maximum(
+        [np.searchsorted(s, end, "right") for s, end in zip(seconds, ends, strict=True)], 1
+    )
+    return done, np.maximum(regret[np.arange(len(done)), done - 1] / done, NEGLIGIBLE)
+
+
 _READINGS = ("", "@entropy", "@epsilon", "@regularized", "@qbar", "@scaled", "@regularized-scaled")
 MEASURES = {
     f"bedi2022/{name}{end}": (late, early, size, *((time,) if name == "mnist-logistic" else ()))
@@ -111,6 +195,10 @@ COMPUTATIONS = {
     **{f"epsilons-{rule}": partial(bounds.epsilons, rule) for rule in RULES},
     "domains": partial(bounds.domains, EPSILON, 10_000),
     "domains-entropy": partial(bounds.domains, ENTROPY, 2000),
+    "domains-epsilon-0.01": partial(bounds.domains, 0.01, 2000),
+    "domains-epsilon-0.05": partial(bounds.domains, 0.05, 2000),
+    **{f"settled{of}": partial(settled, of) for of in READINGS_KEPT},
+    **{f"trade-off{of}": partial(trade_off, of) for of in READINGS_KEPT},
     "clock": partial(clock, EPSILON),
     "clock-entropy": partial(clock, ENTROPY),
 }

@@ -128,8 +128,7 @@ def not_run(reading: Reading) -> str:
 def deciding(claim: Claim, main: Verdict) -> str:
     """How many parts hold, and the part that decides with its numbers and units."""
     judged = [j for j in main.checks if not j.check.reported]
-    outcomes = Counter(outcome for j in judged for outcome in j.outcomes)
-    outcomes[UNDECIDED] += claim.not_run
+    outcomes = judge.counted_outcomes(claim, judged)
     parts = [part for j in judged for part in j.parts if part.numbers]
     if not parts:
         return "not run" if judged else "reported, not counted" if main.checks else "no data"

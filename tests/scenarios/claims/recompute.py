@@ -226,9 +226,9 @@ def scenario_outcomes(check, folder):
             for a, others in groups(check) if chosen else ():
                 values = [kept and kept.values(cell, label, check) for label in (a, *others)]
                 if any(v is None for v in values):
-                    yield OPEN, 0
+                    yield OPEN, 0, (id, cell)
                 else:
-                    yield over_rounds(check, values, kept.rounds, a), len(values[0])
+                    yield over_rounds(check, values, kept.rounds, a), len(values[0]), (id, cell)
 
 
 def over_rounds(check, values, rounds, label):
@@ -324,18 +324,26 @@ def verdict(paper, outcomes, rule):
 def claim_verdict(claim, checks, folder):
     """The verdict on a claim by these checks, and how many units each check has."""
     counted, limited, sizes = [OPEN] * claim.get("not_run", 0), False, []
+    together = {}
     for check in checks:
         check["logarithmic"] = check.get("metric", "").startswith("log10")
         make = computed_outcomes if "computed" in check else scenario_outcomes
         parts = list(make(check, folder)) or [(OPEN, 0)]
-        outcomes = [outcome for outcome, _ in parts]
-        sizes.append(max(units for _, units in parts))
+        outcomes = [outcome for outcome, *_ in parts]
+        sizes.append(max(units for _, units, *_ in parts))
         if check.get("parts") == "one":
             outcomes = [combined(outcomes, check.get("rule", {"holds": 1.0, "fails": 0.5}))]
         if check.get("only_limits"):
             limited |= FAILS in outcomes
+        elif check.get("together") and not check.get("reported"):
+            for outcome, (*_, where) in zip(outcomes, parts, strict=False):
+                by_cell = "scenario" in check and check.get("parts") != "one"
+                key = check["together"], where if by_cell else None
+                together[key] = [*together.get(key, []), outcome]
         elif not check.get("reported"):
             counted += outcomes
+    order = [FAILS, OPEN, PART, HOLDS]
+    counted += [min(of, key=order.index) for of in together.values()]
     found = verdict(claim["id"].partition("/")[0], counted, claim.get("rule"))
     return ("in part" if limited and found == "holds" else found), sizes
 

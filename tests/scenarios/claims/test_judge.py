@@ -1,11 +1,20 @@
 """Missing runs make no verdict better, and say nothing in other readings."""
 
+from dataclasses import replace
+
 import pytest
 
 from gpbandits_env.errors import UnknownName
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading
-from gpbandits_env.scenarios.claims.judge import VERDICTS, Verdict, judge, not_run, robust
+from gpbandits_env.scenarios.claims.judge import (
+    VERDICTS,
+    Verdict,
+    counted_outcomes,
+    judge,
+    not_run,
+    robust,
+)
 from gpbandits_env.scenarios.results import evidence
 
 KEPT, ABSENT = "bogunovic2016/se", "bogunovic2016/matern52"
@@ -54,6 +63,28 @@ def test_parts_without_a_check_are_undecided():
         judge(Claim(**{**vars(claim(2, scenario=(KEPT,))), "check": ()})).verdict
         == "cannot be judged"
     )
+
+
+def test_checks_that_count_together_make_one_part_of_each_cell_the_worst_of_theirs():
+    ends = (0.0, 1e9)  # of which each value of the first lies on the wrong side
+    each = [{"yardstick": "mean", "below": end, "together": "x"} for end in ends]
+    checks = [Check(scenario=(KEPT,), a=("tv-gp-ucb",), **c) for c in each]
+    alone, both = (
+        Claim(**{**vars(claim(scenario=(KEPT,))), "check": tuple(c)})
+        for c in ([replace(c, together="") for c in checks], checks)
+    )
+    verdicts = [judge(of) for of in (alone, both)]
+    assert [v.verdict for v in verdicts] == ["in part", "does not hold"]
+    cells = len(registry.get(KEPT).points())
+    assert counted_outcomes(alone, verdicts[0].checks) == {
+        "fails": cells,
+        "holds": cells,
+        "undecided": 0,
+    }
+    assert counted_outcomes(both, verdicts[1].checks) == {"fails": cells, "undecided": 0}
+    assert "others on 'x'" in verdicts[1].checks[0].notes[0]
+    apart = [checks[0], replace(checks[1], together="y")]
+    assert judge(replace(both, check=tuple(apart))).verdict == "in part"
 
 
 def test_a_reading_that_was_not_run_is_left_out():

@@ -75,6 +75,8 @@ CHECKS = (
     {"yardstick": "mean", "a": ["x"], "b": ["y"], "above": 0.0, "only_limits": True},
     {"yardstick": "mean", "a": ["x", "y"], "above": 0.9, "below": 1.3},
     {"yardstick": "share", "a": ["x", "y"], "metric": "stuck", "at_most": 0.4},
+    {"yardstick": "better", "a": ["x"], "b": ["y"], "together": "x"},
+    {"yardstick": "slope", "a": ["x"], "below": -0.2, "together": "x"},
     {
         "yardstick": "better",
         "a": ["x"],
@@ -89,6 +91,7 @@ COMPUTED = (
     {"yardstick": "best", "a": ["y 1"], "b": ["*"]},
     {"yardstick": "slope", "a": ["curve"], "x": "T", "above": 0.45},
     {"yardstick": "share", "a": ["none"]},
+    {"yardstick": "limit", "a": ["x *"], "at_most": 1.5, "together": "x", "parts": "one"},
 )
 OTHERS = (
     {"name": "absent", "says": "", "scenarios": {"made/first": "bogunovic2016/matern52"}},

@@ -6,6 +6,7 @@ import pytest
 from gpbandits_env.agents.acquisitions.functions import log_h
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
+from gpbandits_env.scenarios.results import evidence
 from tools.claims import bedi2022, bedi2022_bounds, bedi2022_clock
 from tools.claims.bedi2022_runs import DELTA, NOISE_VAR, Runs, line
 
@@ -106,6 +107,57 @@ def test_late_regret_counts_only_where_something_was_rejected_before():
     assert bedi2022.late(Made(regret, grows), 0, "gp-ucb")["late_regret"].tolist() == [1.0] * 3
     tiny = bedi2022.late(Made(1e-9 * regret, settled), 0, "cub")["late_regret"]
     assert (tiny == bedi2022.NEGLIGIBLE).all()
+
+
+def of_tasks(monkeypatch, horizon, **kinds):
+    """Evidence of one task in which agents of a kind have an order and a regret in each round."""
+    rounds = np.arange(1, horizon + 1)
+    values, labels = {}, {"cub": 0, "cei": 0, "cmpi": 0, "gp-ucb": 1, "ei": 1, "mpi": 1}
+    labels |= {f"bkb-{rule}": 2 for rule in bedi2022.RULES}
+    for label, kind in labels.items():
+        order, regret = list(kinds.values())[kind]
+        average = np.cumsum(np.broadcast_to(regret, horizon)) / rounds
+        for name, of in (
+            ("model_order", order),
+            ("evaluations", order),
+            ("average_regret", average),
+        ):
+            values[0, label, name] = np.tile(of, (2, 1))
+        values[0, label, "settling_order"] = np.tile(order, (2, 1))
+    found = evidence.Evidence(rounds, [{}], values)
+    monkeypatch.setattr(bedi2022, "kept", lambda id: found)
+    monkeypatch.setattr(bedi2022, "TASKS", (("example", "example", 10),))
+
+
+def test_regrets_are_compared_at_equal_times(monkeypatch):
+    horizon, t = 12, np.arange(1.0, 13.0)
+    order, dense, few = np.minimum(t + 2, 6.0), t + 2, np.full(12, 3.0)
+    falls = np.array([8.0, 4, 2, *[1] * 9])
+    of_tasks(monkeypatch, horizon, own=(order, falls), dense=(dense, falls / 2), bkb=(few, 9.0))
+    found = bedi2022.trade_off()
+    spent = np.cumsum(order**2)
+    for part in (0.5, 1.0):
+        done = np.count_nonzero(spent <= part * spent[-1])
+        rival = np.count_nonzero(np.cumsum(dense**2) <= part * spent[-1])
+        ratio = falls[:done].mean() / (falls[:rival] / 2).mean()
+        assert found[f"ratio example ei {part:g}"] == pytest.approx(np.full(2, ratio))
+    # A quarter of the time has passed before an observation is rejected.
+    assert "ratio example ei 0.25" not in found
+    of_tasks(monkeypatch, horizon, own=(dense, falls), dense=(dense, falls), bkb=(few, 9.0))
+    ratio = np.full(2, spent[-1] / np.sum(dense**2))
+    assert found["compressed/dense example ei"] == pytest.approx(ratio)
+    assert found["seconds example ei compressed"] == pytest.approx(np.full(2, 1e-8 * spent[-1]))
+    again = bedi2022.trade_off()
+    (alone,) = (of for name, of in again.items() if name.startswith("ratio example mpi"))
+    assert np.isnan(alone).all()
+
+
+def test_an_order_that_still_grows_is_not_told(monkeypatch):
+    t = np.arange(1.0, 13.0)
+    of_tasks(monkeypatch, 12, own=(t, 1.0), dense=(t, 1.0), bkb=(t, 1.0))
+    assert np.isnan(bedi2022.settled()["order example ucb"]).all()
+    of_tasks(monkeypatch, 12, own=(np.minimum(t, 4.0), 1.0), dense=(t, 1.0), bkb=(t, 1.0))
+    assert bedi2022.settled()["order example ucb"].tolist() == [4.0, 4.0]
 
 
 def test_the_bound_of_a_rule_is_that_of_its_theorem():

@@ -8,6 +8,7 @@ import pytest
 
 from gpbandits_env.errors import MissingData
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.results import evidence
 from tools.claims import named, peaks, table
 from tools.claims.__main__ import with_digits
 
@@ -51,6 +52,15 @@ def test_what_follows_from_kept_trials_was_made_after_them(name):
     """If not: `python -m tools.claims ren2024/NAME`."""
     for key, values in table("ren2024", "COMPUTATIONS")[name]().items():
         np.testing.assert_allclose(values, KEPT["ren2024", name]["values"][key], rtol=1e-6)
+
+
+def test_trials_that_replay_the_same_rows_are_one_unit():
+    replays = [s.id for s in registry.scenarios().values() if s.env == "gpbandits/Replay-v0"]
+    found = {id: evidence.load(id) for id in replays}
+    assert len(replays) > 4
+    for id, kept in found.items():
+        for cell in range(len(kept.points)) if kept else ():
+            assert set(kept.units.get(cell, ())) == {0}, id
 
 
 def test_names_are_those_of_the_functions():
