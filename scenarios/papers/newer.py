@@ -16,6 +16,7 @@ ATTACKS: tuple[Plain, ...] = (
     {"type": "subtraction", "budget": BUDGET},
     {"type": "flipping", "budget": BUDGET},
     {"type": "top-k", "budget": BUDGET, "k": 5},
+    {"type": "top-k", "budget": BUDGET, "k": 3},
 )
 
 RANDOM_WIDTH: Plain = {"type": "randomised"}
@@ -47,7 +48,7 @@ SCENARIOS = (
     Scenario(
         id="newer/corruption",
         source="Bogunovic, Li, Krause and Scarlett (2022), RGP-UCB: experiments",
-        title="GP-UCB and RGP-UCB under four attacks of budget 50",
+        title="GP-UCB and RGP-UCB under five attacks of budget 50",
         env="gpbandits/StaticGP-v0",
         env_kwargs={"grid": [10, 10], "low": -5.0, "high": 5.0, "kernel": ROUGH, "noise_var": 4e-4},
         grid={"corruption": ATTACKS},
