@@ -219,9 +219,11 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
 
 
 def _check_labels(scenario: Scenario, names: Iterable[str], start: str) -> None:
-    """Raise an error if a name "agents.LABEL.NAME" has the label of no agent, or lacks NAME."""
+    """Raise an error if a name "agents.LABEL.NAME" has the label of no agent, or lacks a part."""
     labels = [e.label for e in (*scenario.agents, *scenario.alternatives)]
     for name in names:
+        if "" in name.split("."):
+            raise InvalidInput(f"{start}{name}: a part of this name is empty")
         head, label, setting = (*name.split(".", 2), "", "")[:3]
         bare = label in labels and not setting
         no_label = label not in labels and setting

@@ -132,6 +132,14 @@ def test_a_grid_is_swept(tmp_path):
             '0.01 }\n[grid]\n"agents.slow" = [0.1]',
             "grid: agents.slow: add a setting: agents.slow.beta",
         ),
+        *(
+            (
+                "0.01 }",
+                f'0.01 }}\n[grid]\n"{name}" = [0.1]',
+                f"grid: {name}: a part of this name is empty",
+            )
+            for name in ("agents.nobody.", "agents.slow.", "agents..beta", "kernel.", ".noise_var")
+        ),
     ],
 )
 def test_errors_name_the_file_and_the_key(tmp_path, old, new, says):
