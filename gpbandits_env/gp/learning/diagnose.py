@@ -113,8 +113,10 @@ def diagnose(
     """Analyze how a table of readings varies in time.
 
     A season is looked for where the training rows have two periods of it; its period is where their
-    periodogram is largest. All columns have one noise variance, so they should have one unit; a
-    warning names two that vary by very different amounts.
+    periodogram is largest. All columns have one noise variance, so they should have one unit: which
+    one does not matter, but a single column in a unit that is 10 times smaller changes epsilon. A
+    warning names two columns only if one varies 1000 times as much as the other, because those of
+    one unit often differ too.
 
     Cost: O(n^2) per reading for n arms, and with a season about 50 times as much; 500 rows of 50
     arms take about half a minute.

@@ -66,6 +66,18 @@ def test_columns_of_other_units_are_named():
         diagnose(rows * [1, 1, 1e-3, 1, 1, 1e6, 1, 1])
 
 
+@pytest.mark.parametrize("unit", [10.0, 1e-6])
+def test_the_unit_of_all_readings_changes_nothing_but_the_unit(unit):
+    rows = readings(60, markov(0.05), 3)[:, :4]
+    one, other = diagnose(rows), diagnose(unit * rows + 3.0)
+    assert other.per_row == pytest.approx(one.per_row, rel=1e-6)
+    assert other.recommended == one.recommended
+    assert other.noise_var == pytest.approx(unit**2 * one.noise_var, rel=1e-3)
+    for a, b in zip(one.models, other.models, strict=True):
+        assert (a.name, a.block, a.coverage) == (b.name, b.block, b.coverage)
+        assert b.log_score + np.log(unit) == pytest.approx(a.log_score, abs=1e-3)
+
+
 def test_a_season_is_found():
     """A wave of 12 rows that passes from arm to arm, with a drift on it."""
     rows = readings(115, markov(0.2), 6)
