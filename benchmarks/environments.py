@@ -97,7 +97,7 @@ def main() -> None:
     )
     for label, rate in rates.items():
         wanted = f"   wanted {WANTED[label]:>9,}" if label in WANTED else ""
-        print(f"{label:<32}{rate:>12,.0f} /s   {rate / rates['trivial']:6.2f} x trivial{wanted}")
+        print(f"{label:<32}{rate:>12,.0f} /s   {rate / rates['trivial']:#8.3g} x trivial{wanted}")
 
 
 if __name__ == "__main__":

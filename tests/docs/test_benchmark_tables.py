@@ -1,12 +1,14 @@
 """The tables of the manual that have a kept output are those of that output."""
 
 import importlib.util
+import itertools
 import json
 import re
 import runpy
 import sys
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from scipy.stats import rankdata
@@ -51,6 +53,17 @@ def test_the_ratios_of_the_loops_are_those_of_the_file():
     told = re.findall(r"^\| \S*GP-UCB.*?\| (\d+) times[^|]*\| (\d+) times", first, re.MULTILINE)
     assert len(rows) == 4
     assert [ratio for pair in told for ratio in pair] == [ratio for *_, ratio in rows]
+
+
+def test_a_slow_environment_has_a_ratio_with_digits(monkeypatch, capsys):
+    module, clock = benchmark("environments"), itertools.count()
+    monkeypatch.setattr(gym.envs.registration, "registry", {**gym.registry})
+    monkeypatch.setattr(module, "single", lambda env: lambda: 2_210_159)
+    monkeypatch.setattr(module, "side_by_side", lambda envs: lambda: 2437)
+    monkeypatch.setattr(module.time, "process_time", lambda: next(clock))
+    module.main()
+    ratios = re.findall(r"(\S+) x trivial", capsys.readouterr().out)
+    assert ratios == ["1.00", "1.00", "0.00110", "0.00110", "1.00", "0.00110", "1.00", "0.00110"]
 
 
 def test_the_ratios_to_a_bare_loop_are_those_of_the_file():
