@@ -9,7 +9,9 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
+from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
+from gpbandits_env.rewards.functions import ReplayProcess
 
 GRID = {"grid": 8, "epsilon": 0.1}
 TABLE = np.random.default_rng(0).normal(size=(30, 4)).tolist()
@@ -61,6 +63,17 @@ def test_rounding_adds_no_round_to_a_duration(count):
     env.reset(seed=0)
     ends = [np.all(env.step(env.action_space.sample())[3]) for _ in range(10)]
     assert ends == [False] * 9 + [True]
+
+
+@pytest.mark.parametrize("repeat", [False, True])
+def test_a_row_holds_for_one_unit_also_where_a_sum_of_times_is_rounded(repeat):
+    table = np.arange(30.0)[:, None] + np.arange(2.0)
+    process = ReplayProcess(Arms(np.arange(2.0)), table, repeat=repeat)
+    path = process.begin(np.random.default_rng(0))
+    for i in range(1, 350):
+        path.advance(0.1)  # 40 of these are less than 4
+        row = i // 10
+        assert path.function.values[0] == (row % 30 if repeat else min(row, 29))
 
 
 def test_a_recording_ends_when_its_time_is_over():

@@ -13,6 +13,8 @@ from gpbandits_env.rewards.functions.function import ArmFunction, Function
 # Gymnasium requires finite bounds on observations; no reward of a drift of your own, of a test
 # function or of a task is beyond this.
 ANYTHING = 1e100
+# The relative error of a sum of times.
+ROUNDING = 1e-9
 
 
 class RewardPath(ABC):
@@ -100,7 +102,10 @@ class RoundPath(RewardPath):
 
 
 class ReplayPath(RoundPath):
-    """Some rows of a table, in order."""
+    """Some rows of a table, in order.
+
+    With a clock, a row holds until the next: between two rows, the function is the earlier one.
+    """
 
     def __init__(self, process: "ReplayProcess", order: IntArray) -> None:
         self._process, self._order = process, order
@@ -119,7 +124,7 @@ class ReplayPath(RoundPath):
 
     def _row(self, t: float) -> int:
         """The row of a round; the last one also for the context that is shown after it."""
-        rows, t = len(self._order), int(t)
+        rows, t = len(self._order), int(t * (1.0 + ROUNDING))
         return int(self._order[(t - 1) % rows if self._process.repeat else min(t, rows) - 1])
 
 
