@@ -36,6 +36,20 @@ def test_rows_are_in_order_of_arrival_however_many(counts):
     assert data.noise_of(EVERY) is None
 
 
+@pytest.mark.parametrize(
+    ("domain", "point"), [(Arms.grid(9), [0]), (Box([0.0] * 3, [1.0] * 3), [[0.5, 0.5, 0.5]])]
+)
+def test_a_round_takes_eight_bytes_per_number(domain, point):
+    """The point, four numbers, and where the round ends; docs/limits.md says 48 bytes on arms."""
+    data, sizes = Data(domain), []
+    for t in range(1, 32 * FIRST_ROWS + 1):
+        data.add(np.array(point), np.ones(1), float(t), t - 1.0)
+        if t in (16 * FIRST_ROWS, 32 * FIRST_ROWS):  # all space is used
+            sizes.append(len(pickle.dumps(data)))
+    expected = 8 * (np.size(point) + 4 + 1)
+    assert np.diff(sizes).item() / (16 * FIRST_ROWS) == pytest.approx(expected, abs=0.1)
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_what_is_added_is_copied(count):
     data = Data(Box([0.0], [1.0]))
