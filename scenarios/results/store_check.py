@@ -52,7 +52,7 @@ def clear_errors(path: Path) -> Iterator[None]:
             "let it finish, or use another --out"
         ) from None
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise StoreError(f"{path}: {_explain(str(error))}") from None
+        raise StoreError(f"{path}: {_explain(error)}") from None
     except InvalidInput as error:  # raised by `check_regular`
         raise StoreError(str(error)) from None
     except StoreError:
@@ -72,10 +72,12 @@ def decoding(path: Path) -> Iterator[None]:
         raise damaged(path, error) from None
 
 
-def _explain(message: str) -> str:
+def _explain(error: Exception) -> str:
+    signs = f"{getattr(error, 'sqlite_errorname', '')} {error}"
     again = f"the file is damaged; {AGAIN}"
     cures = dict.fromkeys(("no such", "decode", "malformed"), again) | {
         "not a database": "not a results file of gpbandits, whose name ends in .sqlite",
+        "DBMOVED": "another process has replaced or removed the file, as --fresh does",
         "readonly": "the file cannot be written; check its permissions or use another --out",
         "unable to open": "the file cannot be opened; check folder and permissions",
         "full": "the disk is full; free some space and run again: all finished trials are kept",
@@ -83,9 +85,9 @@ def _explain(message: str) -> str:
         "locked": "another process is writing to the file; let it finish or use another --out",
     }
     for sign, cure in cures.items():
-        if sign in message:
-            return f"{cure} (SQLite: {message})"
-    return f"SQLite: {message}"
+        if sign in signs:
+            return f"{cure} (SQLite: {error})"
+    return f"SQLite: {error}"
 
 
 def checksum(rows: list[tuple[Any, ...]]) -> str:

@@ -147,15 +147,17 @@ def run_suite(
     interrupted, jobs = False, workers(jobs)
     _rows_before(where, suite, entry, seed)  # which refuses those of another agent
     chosen = suites.chosen(suite, problems)
-    if trials is not None:
-        whole(trials, "trials", maximum=max(problem.trials for problem in chosen.values()))
+    most = max(problem.trials for problem in chosen.values())
+    most = whole(most if trials is None else trials, "trials", maximum=most)
+    if fresh:
+        (where / FILE).unlink(missing_ok=True)
     with opened(jobs, engine) as pool:
         for id, problem in chosen.items():
             if why := refusal(problem, entry):
                 refused[id] = why
                 continue
             others = [r for r in rivals if r.label != entry.label and refusal(problem, r) is None]
-            count = min(trials or problem.trials, problem.trials)
+            count = min(most, problem.trials)
             asked = replace(problem, agents=(entry, *others), trials=count)
             path = where / f"{id.partition('/')[2]}.sqlite"
             again = path.exists() and not (fresh or Store.is_empty(path)) and engine == LOCAL
@@ -176,7 +178,7 @@ def run_suite(
     own = [row for (agent, _), row in rows.items() if agent == entry.label]
     now = {row.problem: row for row in own}
     with writing(where / FILE, "evidence", alone=True) as part:  # other runs may have added theirs
-        before = {} if fresh else _rows_before(where, suite, entry, seed)
+        before = _rows_before(where, suite, entry, seed)
         stay = {id: r for id, r in before.items() if id not in now or r.begins_with(now[id])}
         save(part, (now | stay).values())
     shown = entry.label

@@ -76,6 +76,16 @@ def test_a_trial_is_added_once(path):
         assert store.trials(0, "a") == [0]  # of a failed addition nothing stays
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows removes no file that is open")
+def test_a_run_whose_file_another_replaces_stops(path):
+    with Store.create(path, META) as store:
+        store.add([record(0)])
+        Store.remove(path)
+        Store.create(path, META).close()
+        with pytest.raises(StoreError, match="another process has replaced or removed the file"):
+            store.add([record(1)])
+
+
 def test_a_full_disk_keeps_what_was_stored(path):
     with Store.create(path, META) as store:
         store.add([record(0)])

@@ -258,23 +258,27 @@ def test_a_run_of_fewer_trials_keeps_the_other_rows(tmp_path):
     assert row.trials == len(row.digests) == 3
 
 
-def test_rows_of_another_run_that_ends_meanwhile_stay(tmp_path, monkeypatch):
+@pytest.mark.parametrize("fresh", [False, True])
+def test_rows_of_another_run_that_ends_meanwhile_stay(tmp_path, monkeypatch, fresh):
     from gpbandits_env.scenarios.suite import run as module
 
-    def played(problem):
-        given = {"problems": [problem], "trials": 1, "jobs": 1, "folder": tmp_path}
+    def played(problem, fresh):
+        given = {"problems": [problem], "trials": 1, "jobs": 1, "folder": tmp_path, "fresh": fresh}
         return run_suite("core-v1", "random", **given)
 
     def and_another(*given, **more):
         monkeypatch.setattr(module, "run_study", run_study)
-        played("kernel")
+        played("kernel", fresh)
         return run_study(*given, **more)
 
     run_study = module.run_study
+    for problem in ("matern52", "kernel"):
+        played(problem, fresh=False)
     monkeypatch.setattr(module, "run_study", and_another)
-    played("se")
-    kept = {id for _, id in rows.load(tmp_path / rows.FILE)}
-    assert kept == {"core-v1/se", "core-v1/kernel"}
+    played("se", fresh)
+    kept = {id.partition("/")[2] for _, id in rows.load(tmp_path / rows.FILE)}
+    # With `fresh` only the rows of before are old.
+    assert kept == {"se", "kernel"} | (set() if fresh else {"matern52"})
 
 
 def test_an_agent_is_mended_after_a_failure_and_keeps_its_other_trials(module, tmp_path):
