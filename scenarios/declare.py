@@ -75,7 +75,8 @@ def _as_plain(value: Any) -> Any:
         return found
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
-    raise InvalidInput(f"{shown(value)} cannot be written as JSON")
+    cure = ": give a class of your own by its name, 'module:Class'" if callable(value) else ""
+    raise InvalidInput(f"{shown(value)} cannot be written as JSON{cure}")
 
 
 def first_difference(name: str, old: Any, new: Any) -> tuple[str, str, str]:

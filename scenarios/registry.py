@@ -27,6 +27,7 @@ TOPICS = {
     "time": "other models of time than bogunovic2016's, by this library",
 }
 GROUPS = PAPERS | TOPICS
+LISTED = "'gpbandits list' lists them; the name of a file ends in .toml"
 
 
 @cache
@@ -48,4 +49,4 @@ def readings(id: str) -> list[str]:
 
 def get(id: str) -> Scenario:
     """The scenario with an id; UnknownName, with the nearest ids, if there is none."""
-    return scenarios()[one_of(id, scenarios(), "scenario", "'gpbandits list' lists them")]
+    return scenarios()[one_of(id, scenarios(), "scenario", LISTED)]

@@ -34,7 +34,7 @@ from gpbandits_env.rewards.datasets import is_file_name
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import as_json, plain
 from gpbandits_env.scenarios.declare import read as read_table
-from gpbandits_env.scenarios.scenario import Scenario, label_of
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, label_of
 from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.study.runner import look_in
 from gpbandits_env.specs import user_code_is_refused
@@ -43,6 +43,7 @@ from gpbandits_env.specs import user_code_is_refused
 MOST_BYTES = 2**22
 # The keys of a file are the fields of a scenario, except that its environment is one table.
 KEYS = ("environment", *(f.name for f in fields(Scenario) if not f.name.startswith("env")))
+ENTRY = tuple(field.name for field in fields(AgentEntry))
 # The fields of a scenario that can be set; all other names belong to the environment or an agent.
 OWN = ("horizon", "initial", "initial_counts", "metric", "selective", "trials")
 ENVIRONMENT = "environment."
@@ -57,7 +58,7 @@ def load(path: Path) -> Scenario:
     """The scenario of a TOML file, checked; an error names the key."""
     try:
         check_regular(path, MOST_BYTES)
-        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+        declared = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         command = f"gpbandits new {shlex.quote(str(path))}"
         raise MissingData(f"{path}: no such file; this writes one: {command}") from None
@@ -65,7 +66,9 @@ def load(path: Path) -> Scenario:
         raise
     except RecursionError:
         raise InvalidInput(f"{path}: nested too deeply to be read") from None
-    except (OSError, ValueError) as error:  # not text, not TOML, or an invalid date or number
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path}: save the file as UTF-8 ({error})") from None
+    except (OSError, ValueError) as error:  # not TOML, or an invalid date or number
         raise InvalidInput(f"{path}: {error}") from None
     look_for_modules(path.parent)
     try:
@@ -111,7 +114,7 @@ def look_for_modules(folder: Path = Path()) -> None:
 def read(declared: Any, name: str = "scenario") -> Scenario:
     """The scenario of a plain dict with the keys of a file; ``name`` is used if it has no id."""
     for key in mapping(declared, "a scenario", "a table"):
-        one_of(key, KEYS, "key")
+        one_of(key, KEYS, "key", more="arguments of the environment belong in [environment]")
     table = {"id": f"my/{name}", "source": "a scenario file", "title": name, **declared}
     words = "a table with an id in quotes"
     environment = mapping(table.pop("environment", None), "environment", words)
@@ -145,6 +148,8 @@ def _joined(grid: Settings) -> Plain:
 
 
 def _entry(entry: Any, where: str) -> Any:
+    for key in entry if isinstance(entry, Mapping) else ():
+        one_of(key, ENTRY, f"key of {where}", more="settings of the agent belong in settings = {}")
     name = entry.get("agent") if isinstance(entry, Mapping) else None
     if not isinstance(name, str):
         return entry

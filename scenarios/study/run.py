@@ -169,7 +169,7 @@ def _merge(store: Store, meta: Settings) -> None:
     for difference in _differences(store, meta):
         raise StoreError(
             f"{store.path} contains another study: {difference}; use another --out to keep it, "
-            "or --fresh to replace it"
+            "or --fresh to replace it (in Python: another path, or fresh=True)"
         )
     old, new = store.scenario, meta["scenario"]
     wider = {"agents": old["agents"] | new["agents"], "trials": max(old["trials"], new["trials"])}

@@ -118,7 +118,12 @@ def test_a_grid_is_swept(tmp_path):
         ("grid = [5]", "grid = [5", "mine.toml"),
         ("epsilon = 0.1", 'kernel = { type = "see" }', "environment.kernel.*'se'"),
         ("epsilon = 0.1", "epsilon = 2026-01-01", "environment.*cannot be written as JSON"),
-        ('label = "slow"', "beta = 2.0", r"no key of agents\[1\] named 'beta' \(known: .*settings"),
+        (
+            'label = "slow"',
+            "beta = 2.0",
+            r"no key of agents\[1\] named 'beta' \(known: .*settings = {}",
+        ),
+        ("horizon = 6", "noise_var = 1", r"'noise_var' \(.*environment belong in \[environment\]"),
         ('label = "slow"\n', "", "tv-gp-ucb; give each a label of its own"),
         ("epsilon = 0.1", "render_mode = []", "environment: render_mode must be a string"),
         ('id = "my/small"', 'id = " "', "id must be one line of text, got ' '"),
@@ -201,6 +206,21 @@ def test_a_drift_that_is_wrong_is_named(tmp_path):
     text = template("mine.toml").replace("epsilon = 0.005", "epsilon = 5")
     with pytest.raises(InvalidInput, match=r"mine.toml: environment.drift: epsilon must lie"):
         load(written(tmp_path, text))
+
+
+def test_files_of_windows_are_read_or_refused_with_a_cure(tmp_path):
+    path = written(tmp_path, "\ufeff" + SMALL.replace("\n", "\r\n"))
+    assert load(path) == load(written(tmp_path, SMALL))
+    path.write_text(SMALL, encoding="utf-16")
+    with pytest.raises(InvalidInput, match=r"mine\.toml: save the file as UTF-8"):
+        load(path)
+
+
+def test_a_drift_that_is_a_function_is_refused_with_a_cure(tmp_path):
+    drift = {"grid": [5], "drift": lambda f, fresh, t, rng: f}
+    scenario = replace(read(tomllib.loads(SMALL)), env="gpbandits/Drifting-v0", env_kwargs=drift)
+    with pytest.raises(InvalidInput, match=r"written as JSON: give a class .*'module:C"):
+        run_study(scenario, tmp_path / "x.sqlite", jobs=1)
 
 
 def test_no_agents_and_no_file(tmp_path):
