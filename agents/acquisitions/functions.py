@@ -420,7 +420,7 @@ def leader(
     Raises:
         InvalidInput: a score is NaN, or there is not one score per mean.
     """
-    if getattr(score, "shape", None) != mean.shape:
+    if not isinstance(score, np.ndarray) or score.shape != mean.shape:
         raise InvalidInput(
             f"{type(acquisition).__name__}.score must return an array of shape {mean.shape}, one "
             f"score per mean, got {shown(score)}"

@@ -280,9 +280,11 @@ def acquisition_for(
     if given is None:
         return None
     if not isinstance(given, AcquisitionRule):
+        name = given.__name__ if isinstance(given, type) else ""
+        cure = f": give {name}(...), or partial({name}, ...) for settings" if name else ""
         raise InvalidInput(
             "an acquisition must be an object of a class derived from Acquisition or "
-            f"AcquisitionRule, got {shown(given)}"
+            f"AcquisitionRule, got {shown(given)}{cure}"
         )
     arms = len(inner.domain.span) if inner.domain.finite else None
     if problem.contexts is None:

@@ -67,6 +67,14 @@ def test_an_acquisition_is_derived_from_acquisition(world):
             agents.make(Bold, world.problem())
 
 
+def test_a_class_for_an_acquisition_is_refused_with_what_to_give(world):
+    class Own(agents.GPAgent):
+        PARTS = Parts(acquisition=UCB)
+
+    with pytest.raises(InvalidInput, match=r"give UCB\(\.\.\.\), or partial\(UCB, \.\.\.\)"):
+        agents.make(Own, world.problem())
+
+
 class Given(Acquisition):
     """Scores and derivatives that a test gives, as functions of mean and variance."""
 
