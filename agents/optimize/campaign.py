@@ -305,12 +305,12 @@ class Campaign(CampaignView):
         Raises:
             InvalidInput: it names a module and is not trusted, or the file is damaged.
         """
-        source = CampaignFile(file)
+        source, trusted = CampaignFile(file), flag(trusted, "trusted")
         state = source.read()
         keys = ("space", "agent", "maximize", "seed", "n_initial", "noise", "failures")
         cure = "if you trust this file, Campaign.resume(file, trusted=True) loads it"
         try:
-            with nullcontext() if flag(trusted, "trusted") else no_user_code(cure):
+            with nullcontext() if trusted else no_user_code(cure):
                 linear = [LinearConstraint(**fields) for fields in state["linear"]]
                 constraints = [state["constraints"], *linear]
                 given = {key: state[key] for key in keys} | state["settings"]
@@ -344,7 +344,10 @@ class Campaign(CampaignView):
         try:
             campaign._restore(state, source)
         except BROKEN as error:
-            raise InvalidInput(f"{source.path} holds another campaign: {error}") from error
+            raise InvalidInput(
+                f"{source.path} holds another campaign: {error}; continue it by "
+                "Campaign.resume(file), or give another file, and the old values by observe_all"
+            ) from error
         return campaign
 
     def _next(self, context: Params | None = None) -> Plain:

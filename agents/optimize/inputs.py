@@ -79,7 +79,9 @@ def measured(value: ArrayLike, *, worst: float) -> float:
     try:
         found = single(value)
     except InvalidInput:
-        raise InvalidInput(f"{says}, got {shown(value)}") from None
+        pair = isinstance(value, tuple)
+        cure = "; noise='returned' allows (value, sd), constraints (value, dict)" if pair else ""
+        raise InvalidInput(f"{says}, got {shown(value)}{cure}") from None
     if np.isnan(found) or found == worst:
         return float("nan")
     if not abs(found) <= LARGEST:

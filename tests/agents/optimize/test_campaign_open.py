@@ -21,6 +21,10 @@ def test_open_starts_and_continues_a_campaign(tmp_path):
             Campaign.open(file, space, "ts", **{"noise": 0.1, **changed})
     with pytest.raises(InvalidInput, match="its agent is 'ts', not 'ei'"):
         Campaign.open(file, space, "ei", noise=0.1)
+    with pytest.raises(InvalidInput, match="another file, and the old values by observe_all"):
+        Campaign.open(file, {"x": (0.0, 2.0)}, "ts", noise=0.1)
+    with pytest.raises(InvalidInput, match=r"^trusted must be true or false, got 'yes'"):
+        Campaign.resume(file, trusted="yes")
 
 
 def test_open_refuses_names_in_another_order(tmp_path):

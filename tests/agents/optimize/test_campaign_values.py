@@ -28,6 +28,8 @@ def test_a_value_that_is_no_number_is_refused_in_plain_words(begun, given):
     (suggestion,) = campaign.ask()
     with pytest.raises(InvalidInput, match="a value must be one number") as caught:
         campaign.tell(suggestion.id, given)
+    with pytest.raises(InvalidInput, match=r"noise='returned' allows \(value, sd\)"):
+        campaign.tell(suggestion.id, (0.5, 0.1))
     assert "array" not in str(caught.value).replace(repr(given), "")
     for number in (np.array(0.5), np.float32(0.5), np.uint8(3), 10**30, True):
         assert begun(0).observe({"x": 0.5, "y": 0.5}, number).value == float(number)
