@@ -38,7 +38,7 @@ from gpbandits_env.arrays import (
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
-# The most coordinates of a grid: they take 1 GB, and 3 or 4 GB while an environment is made.
+# The most coordinates of a grid or a batch: 1 GB, and 3 or 4 GB while an environment is made.
 MOST_NUMBERS = 2**27
 # A point outside a box by at most this fraction of the larger bound is moved to the edge: rounding
 # to single precision can put it there.

@@ -7,7 +7,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.domains import Domain, joined
+from gpbandits_env.domains import MOST_NUMBERS, Domain, joined
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.model import Model
@@ -66,7 +66,7 @@ class Problem(Displayed):
             if not isinstance(given, Domain) and not (given is None and name == "contexts"):
                 raise InvalidInput(f"{name} must be Arms or a Box, got {shown(given)}")
         self._check_model()
-        whole(self.batch_size, "batch_size")
+        whole(self.batch_size, "batch_size", 1, MOST_NUMBERS // self.domain.dim)
         for name, least in (("horizon", 1), ("max_delay", 0)):
             if getattr(self, name) is not None:
                 whole(getattr(self, name), name, least)

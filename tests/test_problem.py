@@ -36,6 +36,7 @@ def test_prior_mean_is_a_number_or_a_read_only_copy():
         {"noise_var": "loud"},
         {"batch_size": 0},
         {"batch_size": 2.0},
+        {"batch_size": 10**9},
         {"horizon": 0},
         {"horizon": 10.5},
         {"prior_mean": [0.0, 1.0]},
