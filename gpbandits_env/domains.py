@@ -480,5 +480,8 @@ def _bounds(low: ArrayLike, high: ArrayLike, dim: int | None = None) -> tuple[Ar
     except ValueError:
         raise InvalidInput(f"low and high must be numbers or have {dim} entries") from None
     if (a >= b).any():
-        raise InvalidInput(f"low must be below high, got {a.tolist()} and {b.tolist()}")
+        raise InvalidInput(
+            f"low must be below high, got {a.tolist()} and {b.tolist()}; low and high are two "
+            "corners, with one number per coordinate each"
+        )
     return a, b

@@ -115,6 +115,12 @@ FEW = 8
 ELSEWHERE = {
     **dict.fromkeys(("n_trials", "n_iter", "maxiter", "max_evals", "budget"), "n_calls"),
     **dict.fromkeys(("n_initial_points", "n_random_starts", "init_points"), "n_initial"),
+    "n_startup_trials": "n_initial",
+    "direction": "maximize",
+    "catch": "on_error",
+    "storage": "file",
+    "kappa": "beta",
+    "xi": "margin",
     **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
     **dict.fromkeys(("acq_func", "acquisition_function", "sampler", "method"), "agent"),
     **dict.fromkeys(("n_jobs", "workers"), "parallel"),

@@ -211,6 +211,8 @@ class Family(Generic[T]):
             if self._holds(spec):
                 return spec
             cure = f": give an object, {spec.__name__}(...)" if isinstance(spec, type) else ""
+            if isinstance(spec, str):
+                cure = f": write {{'type': {shown(spec)}, ...}}"
             raise InvalidInput(
                 f"a {self.kind} must be a dict with a 'type', got {shown(spec)}{cure}"
             )

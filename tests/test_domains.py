@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from gpbandits_env.domains import Arms, Box, domain_from_dict
+from gpbandits_env.domains import Arms, Box, domain_from_dict, two_corners
 from gpbandits_env.errors import InvalidInput
 
 POINTS = hnp.arrays(
@@ -230,6 +230,11 @@ def test_a_box_takes_its_corners_and_counts_its_points():
 def test_what_is_no_domain_is_refused(make):
     with pytest.raises(InvalidInput):
         make()
+
+
+def test_the_error_for_bounds_in_place_of_corners_has_the_cure():
+    with pytest.raises(InvalidInput, match="two corners, with one number per coordinate"):
+        Box(*two_corners([(0, 1), (0, 1)]))
 
 
 @pytest.mark.parametrize(

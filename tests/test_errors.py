@@ -21,6 +21,16 @@ def test_unknown_without_a_near_name_gives_the_hint():
     assert str(error) == "no agent named 'zzz' ('gpbandits agents' lists them)"
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [("n_startup_trials", "n_initial"), ("direction", "maximize"), ("catch", "on_error"),
+     ("storage", "file"), ("kappa", "beta"), ("xi", "margin")],
+)  # fmt: skip
+def test_names_of_other_libraries_are_translated(theirs, ours):
+    known = ["n_initial", "maximize", "on_error", "file", "beta", "margin", "horizon"]
+    assert f"; did you mean {ours!r}?" in str(errors.unknown("argument", theirs, known))
+
+
 @pytest.mark.parametrize("name", [None, 3, ["ei"]])
 def test_unknown_takes_any_object(name):
     assert repr(name) in str(errors.unknown("agent", name, ["ei"]))

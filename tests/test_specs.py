@@ -137,3 +137,5 @@ def test_a_field_of_another_family_is_read_by_that_family():
 def test_a_class_in_place_of_an_object_is_refused_with_what_to_give():
     with pytest.raises(InvalidInput, match=r"a shape must be .* give an object, Dot\(\.\.\.\)"):
         SHAPES.from_dict(Dot)
+    with pytest.raises(InvalidInput, match=r"got 'dot': write \{'type': 'dot', \.\.\.\}"):
+        SHAPES.from_dict("dot")
