@@ -55,7 +55,10 @@ def check_kind(name: str, value: object, kind: object) -> None:
     fit = [o for o in options if o is bool or not isinstance(value, (bool, np.bool_))]
     if not any(isinstance(value, PLAIN[option][0]) for option in fit):
         words = " or ".join(PLAIN[option][1] for option in options)
-        raise InvalidInput(f"{name} must be {words}, got {shown(value)}")
+        words = f"{name} must be {words}, got {shown(value)}"
+        if isinstance(value, type) and str in options:
+            words += f": name it as '{value.__module__}:{value.__qualname__}'"
+        raise InvalidInput(words)
 
 
 def arguments(

@@ -154,3 +154,12 @@ def test_a_horizon_that_the_grid_sweeps_is_not_ignored(grid):
     swept = replace(get("bogunovic2016/se"), grid=grid)
     with pytest.raises(InvalidInput, match="the grid sweeps horizon: '--set horizon=20'"):
         swept.select(horizon=20)
+
+
+def test_a_class_for_an_agent_is_refused_with_its_name():
+    with pytest.raises(InvalidInput, match=r"a string.*: name it as '.*test_scenario:Mine'"):
+        AgentEntry("mine", Mine)
+
+
+class Mine:
+    """An agent of a user."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from gpbandits_env.arrays import Array, finite_array
+from gpbandits_env.arrays import Array, Settings, finite_array
 from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
 from gpbandits_env.gp.kernels.kernel import Kernel, kernel_from_dict
 from gpbandits_env.laws import agree, keep_all
@@ -22,7 +22,9 @@ FREQUENCIES, ERRORS = 40_000, 5.5
 
 
 def check_kernel(
-    kernel: Kernel, dim: int | Iterable[int] | None = None, points: ArrayLike | None = None
+    kernel: Kernel | Settings,
+    dim: int | Iterable[int] | None = None,
+    points: ArrayLike | None = None,
 ) -> None:
     """Check that a kernel satisfies all laws; methods that raise `InvalidInput` are skipped.
 
@@ -31,7 +33,7 @@ def check_kernel(
     Carlo), dicts, JSON, pickles, equality and hashes. The check takes about 50 ms.
 
     Args:
-        kernel: an instance with typical hyper-parameters.
+        kernel: an instance with typical hyper-parameters, or its dict.
         dim: one or several dimensions of random points in [-1, 1]^dim; by default those among 1, 2
             and 5 that the kernel accepts.
         points: (n, d) with n >= 4, instead of random points.
@@ -39,8 +41,7 @@ def check_kernel(
         LawBroken: a law fails; the message names it, what was found and what was expected.
         InvalidInput: the argument is not a kernel, or the kernel does not accept these points.
     """
-    if not isinstance(kernel, Kernel):
-        raise InvalidInput(f"check_kernel needs a Kernel, got {type(kernel).__name__}")
+    kernel = kernel_from_dict(kernel)
     if dim is None:
         dim = [d for d in (1, 2, 5) if _accepts(kernel, d)] or kernel.dim or 1
     rng = np.random.default_rng(20100621)

@@ -219,8 +219,14 @@ def test_points_and_dimensions_are_chosen():
         check_kernel(SquaredExponential((0.3, 0.5, 0.7)), dim=2)
     with pytest.raises(LawBroken):
         check_kernel(NoProduct(0.5), points=np.random.default_rng(0).random((9, 2)))
-    with pytest.raises(InvalidInput, match="needs a Kernel"):
+    with pytest.raises(InvalidInput, match="a kernel must be a dict"):
         check_kernel("se")
+
+
+def test_a_kernel_may_be_its_dict_and_a_class_is_refused_with_what_to_give():
+    check_kernel({"type": "se", "lengthscale": 0.3}, dim=1)
+    with pytest.raises(InvalidInput, match=r"give an object, SquaredExponential\(\.\.\.\)"):
+        check_kernel(SquaredExponential)
 
 
 def test_an_attribute_that_is_no_field_is_refused():
