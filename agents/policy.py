@@ -69,9 +69,9 @@ class Policy:
     ) -> tuple[list[tuple[Any, ...]], bool]:
         """The checked arguments of `_act` for each instance, and whether there is only one."""
         if not isinstance(observation, Mapping) or any(key not in observation for key in KEYS):
-            raise InvalidInput(
-                f"an observation must be a dict with the keys {KEYS}: remove wrappers that alter it"
-            )
+            pair = isinstance(observation, tuple)
+            cure = "the first item that reset or step returns" if pair else "remove wrappers"
+            raise InvalidInput(f"an observation must be a dict with the keys {KEYS}: {cure}")
         rewards = finite_array(observation["rewards"], "rewards")
         keys = [key for key in ("actions", "round", "time", "context") if key in observation]
         given = {key: as_array(observation[key], key) for key in keys}

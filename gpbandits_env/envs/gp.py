@@ -259,7 +259,8 @@ def contexts_of(spec: ContextSpec) -> Arms | Box:
         try:
             return Arms.grid(spec)
         except InvalidInput as error:
-            raise InvalidInput(f"contexts form a grid: {error}") from None
+            cure = '; {"points": ...} gives any contexts, and {"clock": 24} the hours of a day'
+            raise InvalidInput(f"contexts form a grid: {error}{cure}") from None
     if set(spec) == {"points"}:
         return Arms(finite_array(spec["points"], "contexts"))
     if set(spec) == {"box"}:

@@ -230,6 +230,14 @@ def test_an_agent_observes_one_instance():
     assert agent.posterior.size == agent.round == 0
 
 
+def test_what_reset_and_step_return_is_refused_with_what_to_take():
+    env = gym.make(ID, **KWARGS)
+    agent = agents.make("gp-ucb", env, seed=0)
+    for returned in (env.reset(seed=0), env.step(env.action_space.sample())):
+        with pytest.raises(InvalidInput, match="the first item that reset or step returns"):
+            agent.predict(returned)
+
+
 def test_a_scaled_round_is_refused_and_not_taken_for_the_first():
     env = ScaledRound(gym.make(ID, **KWARGS, max_episode_steps=8))
     agent = agents.make("gp-ucb", env, seed=0)

@@ -162,6 +162,7 @@ BOX = {"box": [[0.0], [1.0]]}
     ("wrong", "says"),
     [
         ({"contexts": 0}, "contexts form a grid: .* at least 1, got 0"),
+        ({"contexts": [[0.1], [0.5]]}, 'got .0.1.; {"points": ...} gives any contexts'),
         ({"contexts": 3, "sequence": [0, 3]}, r"sequence .* whole numbers in 0\.\.2, got \[0, 3\]"),
         ({"contexts": BOX, "sequence": [0.1]}, r"sequence .* points \(rows, 1\) of Box"),
     ],
