@@ -216,8 +216,10 @@ class Estimator:
             noise_var = np.maximum(noise_var, least)
         at, mean, likelihood = self._domain.points(points), outputs.mean, None
         if names:
-            # Parameters that are not learned are as given.
+            # Parameters that are not learned are as given. An earlier fit may have joined some.
             own = start.kernel.parameters()
+            stems = {name: name.rpartition(".")[0] for name in names}
+            names = frozenset(stem if stem in own else name for name, stem in stems.items())
             kept = {n: v for n, v in model.kernel.parameters().items() if n in own.keys() - names}
             first = Model(
                 start.kernel.with_parameters(kept),

@@ -139,3 +139,12 @@ def test_one_reward_beyond_all_others_stops_nothing(what):
     assert agent.round == agent.posterior.size == 8
     assert np.isfinite(agent.belief(BOX.sample(rng, 9))).all()
     assert np.isfinite(agent.ask()).all()
+
+
+def test_lengthscales_that_a_fit_joins_are_learned_again():
+    """On a square, one lengthscale of both coordinates takes the place of two."""
+    problem = Problem(Arms.grid((4, 3)), Matern52((0.3, 0.6)), noise_var=0.05)
+    agent = agents.make("gp-ucb", problem, seed=0, learn={"every": 2, "first": 4})
+    for arm in range(8):
+        agent.tell([arm], [np.sin(arm)])
+    assert len({record["lengthscale"] for record in agent.learned}) == 3
