@@ -176,9 +176,8 @@ class Conditioned:
             self.posterior = self._make(self.model)
         self.posterior.forget()
         self._begin()
-        if self.ages:
-            rows = self._by_age(rows, time)
         self._hold(rows)
+        rows = self._by_age(rows, time) if self.ages else rows
         if len(rows):
             if self.ages or data.noise_of(rows) is None:
                 self._replay(rows, time)

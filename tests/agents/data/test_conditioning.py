@@ -248,3 +248,16 @@ def test_a_drift_too_slow_to_be_told_from_none_is_conditioned_anew():
         agent.tell([2], [0.5])
         agent.tell_late([1], [0.3])
     np.testing.assert_allclose(slow.belief(), still.belief(), atol=1e-12)
+
+
+def test_the_best_reward_is_the_same_however_late_rewards_arrive():
+    """Under an epsilon of 1 no reward of an earlier round has an effect on the posterior."""
+    agent, other = (agents.make("cei", PROBLEM, seed=0, epsilon=1.0) for _ in range(2))
+    agent.tell([0], [2.0])
+    other.tell([0], [2.0])
+    agent.tell([1], [1.0])
+    other.expect([1])
+    agent.tell([2], [0.5])
+    other.tell([2], [0.5])
+    other.tell_late([1], [1.0])
+    assert agent.next_round().best_reward == other.next_round().best_reward == 2.0
