@@ -360,6 +360,7 @@ class Agent(Displayed, ABC):
         return {
             "round": self.round,
             "clock": self.clock,
+            "pace": self.pace,
             "rng": copy.deepcopy(self.rng.bit_generator.state),
             "pending": [tuple(played) for played in self.pending],
             "context": None if self.context is None else self.context.copy(),
@@ -395,11 +396,11 @@ class Agent(Displayed, ABC):
                 "into an agent made with that seed"
             )
         self.rng.bit_generator.state = copy.deepcopy(state["rng"])
-        self.round, self.clock = int(state["round"]), float(state["clock"])
-        self.context = None
+        self.round = int(state["round"])
+        self.clock, self.pace = float(state["clock"]), float(state["pace"])
+        self.context, each = None, state["pending"]
         if state["context"] is not None:
             self.set_context(state["context"])
-        each = state["pending"]
         self.pending = [Played(int(t), np.array(a), np.array(p), float(at)) for t, a, p, at in each]
 
     def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:

@@ -301,3 +301,14 @@ def test_an_array_is_no_drift(wrong):
         agents.make("qei", problem, epsilon=wrong)
     with pytest.raises(InvalidInput, match="temporal kernel must be a dict"):
         agents.make("w-dbo", problem, temporal=wrong)
+
+
+def test_a_snapshot_knows_how_long_the_next_round_takes():
+    problem = Problem(Arms.grid(9), Matern52(0.3), noise_var=0.05)
+    agent, other = (agents.make("tv-gp-ucb", problem, seed=0, epsilon=0.1) for _ in range(2))
+    agent.pass_until(0.3, 0.5)
+    other.restore(agent.snapshot())
+    for each in (agent, other):
+        each.tell([3], [1.0])
+    assert agent.clock == other.clock == 0.5
+    assert equal(agent, other)
