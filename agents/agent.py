@@ -249,7 +249,8 @@ class Agent(Displayed, ABC):
             context: the context of all of them; by default that of the last `ask`.
             noise_var: as in `tell`.
             rounds: (k,) the rounds in which they were observed, at most 0 for those before round
-                1, one unit of time apart; by default they are data of the present.
+                1, one unit of time apart; by default they are data of the present. Under a clock,
+                a round that would be later than now is now.
         Raises:
             InvalidInput: as in `tell`. The agent is unchanged.
         """
@@ -258,7 +259,7 @@ class Agent(Displayed, ABC):
         if rounds is None:
             of, times = np.full(len(values), self.round + 0.5), np.full(len(values), self.clock)
         else:
-            times = (of := finite_array(rounds, "rounds")) - 1.0
+            times = np.minimum((of := finite_array(rounds, "rounds")) - 1.0, self.clock)
             if of.shape != values.shape:
                 raise InvalidInput(f"rounds must have shape {values.shape}, got {of.shape}")
             if of.max() > self.round:

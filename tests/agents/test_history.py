@@ -73,3 +73,16 @@ def test_history_that_is_not_known_is_refused():
         Problem(ARMS, KERNEL, 0.1).last_rows(1)
     with pytest.raises(InvalidInput, match="one column per arm"):
         PROBLEM.replaced(history=ROWS[:, :4])
+
+
+def test_no_data_are_later_than_now():
+    """Three rounds took a tenth of a unit of time each; those before them are a unit apart."""
+    agent, other = (agents.make("gp-ucb", PROBLEM, seed=0, epsilon=0.2) for _ in range(2))
+    for each in (agent, other):
+        for t in range(3):
+            each.pass_until(0.1 * t, 0.1 * t + 0.1)
+            each.tell([t], [0.5])
+    agent.prior_data([4, 1], [1.0, -1.0], rounds=[3.0, 0.0])
+    other.prior_data([1], [-1.0], rounds=[0.0])
+    other.prior_data([4], [1.0])
+    np.testing.assert_allclose(agent.belief(), other.belief(), atol=1e-12)
