@@ -418,7 +418,7 @@ def leader(
         var: (n,).
         allowed: (n,) if given, only these may lead; the scores of the others are -inf.
     Raises:
-        InvalidInput: a score is NaN, or there is not one score per mean.
+        InvalidInput: a score is NaN or inf, or there is not one score per mean.
     """
     if not isinstance(score, np.ndarray) or score.shape != mean.shape:
         raise InvalidInput(
@@ -428,10 +428,10 @@ def leader(
     first = score.argmax(axis=0, keepdims=True)  # the first NaN, if there is one
     at = first.item()
     top = score.item(at)
-    if top != top:
+    if not top < math.inf:
         raise InvalidInput(
             f"{type(acquisition).__name__} scores an action of mean {mean[at]:g} and variance "
-            f"{var[at]:g} as NaN: a score must be a number, or -inf for an action that cannot lead"
+            f"{var[at]:g} as {top}: a score must be finite, or -inf for an action that cannot lead"
         )
     if top in UNDECIDED:
         tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)

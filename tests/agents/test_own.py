@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.acquisitions import UCB, Acquisition
+from gpbandits_env.agents.acquisitions import UCB, Acquisition, LogEI
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.domains import Arms, Box
@@ -106,6 +106,18 @@ def test_scores_of_a_wrong_shape_name_the_acquisition(scores, domain):
     own = type("Own", (agents.GPAgent,), {"PARTS": Parts(acquisition=Given(scores))})
     agent = agents.make(own, Problem(domain, SquaredExponential(0.3), 0.05), seed=0)
     with pytest.raises(InvalidInput, match=r"Given.score must return an array of shape \(\d+,\), "):
+        agent.ask()
+
+
+@pytest.mark.parametrize("domain", [Arms.grid(7), SQUARE], ids=["arms", "box"])
+def test_an_improvement_on_no_reward_at_all_is_refused(domain):
+    class Best(AcquisitionRule):
+        def at(self, now):
+            return LogEI(now.best_reward)
+
+    own = type("Own", (agents.GPAgent,), {"PARTS": Parts(acquisition=Best())})
+    agent = agents.make(own, Problem(domain, SquaredExponential(0.3), 0.05), seed=0)
+    with np.errstate(all="ignore"), pytest.raises(InvalidInput, match="as inf: a score must be"):
         agent.ask()
 
 
