@@ -87,7 +87,7 @@ class _MaternTime(TemporalKernel):
         return np.asarray(np.exp(-a) * (np.eye(len(n)) + a * n + 0.5 * a * a * (n @ n)))
 
     def covariance(self, t: float) -> Array:
-        return self.COVARIANCE.copy()
+        return self.COVARIANCE
 
     def row(self, t: float) -> Array:
         return np.eye(len(self.NILPOTENT))[0]

@@ -306,6 +306,16 @@ def test_epsilon_one_and_forget():
     assert posterior.observed.shape == (0, 2)
 
 
+def test_the_least_noise_is_a_part_of_the_largest_variance_in_the_box():
+    """That of a linear kernel is at the corner farthest from 0, which the mirror image has too."""
+    found = []
+    for low, high in (([-1.0, -5.0], [3.0, 1.0]), ([-1.0, -1.0], [3.0, 5.0])):
+        posterior = BoxPosterior(Box(low, high), Linear(), 0.0)
+        posterior.condition([[0.5, 0.5]], [1.0])
+        found.append(posterior.jitter)
+    assert found[0] == found[1]
+
+
 def test_nothing_to_learn(same, var_given):
     posterior, rng = world("se-2")
     learn(posterior, rng)

@@ -13,6 +13,7 @@ from gpbandits_env.gp.posterior.subspaces import Subspaces
 from gpbandits_env.gp.posterior.whitening import STRIP
 from gpbandits_env.gp.temporal import (
     MarkovTime,
+    Matern32Time,
     PeriodicTime,
     TermsInTime,
     WienerTime,
@@ -141,6 +142,22 @@ def test_paths_have_the_moments_of_the_posterior(temporal):
     assert (np.abs(np.cov(draws.T) - covariance) <= 5.5 * spread + 1e-8).all()
 
 
+@pytest.mark.parametrize("temporal", ["common shift", "walking shift"], indirect=True)
+def test_paths_with_a_shift_have_the_moments_of_the_posterior(temporal):
+    test_paths_have_the_moments_of_the_posterior(temporal)
+
+
+def test_a_very_long_time_leaves_neither_data_nor_rounding():
+    """Times near 1e17 would be rounded to multiples of 16."""
+    (used, _), both = pair(Matern32Time(7.0)), pair(Matern32Time(7.0))
+    play(np.random.default_rng(1), (used, both[1]), 20, USUAL)
+    used.advance(0.0, 1e17)
+    for first in (used, both[0]):
+        play(np.random.default_rng(2), (first, both[1]), 20, USUAL)
+    x = used.box.sample(np.random.default_rng(3), 10)
+    np.testing.assert_allclose(used.moments(x), both[0].moments(x), atol=1e-12)
+
+
 @pytest.mark.parametrize("temporal", ["matern32", "product", "static", "periodic"], indirect=True)
 def test_what_has_no_effect_any_more_is_dropped(temporal):
     """A season returns, and so do its data; what wears off does not."""
@@ -169,6 +186,14 @@ def test_observations_are_removed_one_by_one(rounds):
         assert posterior.information_gain == pytest.approx(0.5 * np.linalg.slogdet(gram)[1])
         assert posterior.size == len(z) == len(posterior.observed)
     assert not posterior.remove(-1 - len(z))
+
+
+def test_nothing_is_removed_without_noise(same):
+    posterior = BoxPosterior(Box([0.0], [1.0]), Matern52(0.6), 0.0)
+    posterior.condition([[0.2], [0.7]], [1.0, 2.0])
+    before = same.of(posterior)
+    assert not posterior.remove(-1)
+    same(before, posterior)
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,10 @@ def test_epsilon_one_brings_the_prior_back(make, dense_of, representation):
     assert posterior.mean[1] < 0.9  # no time has passed
     posterior.advance(1.0)
     assert_equal(posterior, dense_of(posterior))
+    assert not len(posterior.observed)
+    fresh = make("matern32", representation, prior_mean=1.0)
+    draws = (one.sample(np.random.default_rng(0), 3) for one in (posterior, fresh))
+    np.testing.assert_allclose(*draws, atol=1e-12)
     dense = dense_of(posterior)
     for thing in (posterior, dense):
         thing.condition([4, 4], [0.3, 0.5])

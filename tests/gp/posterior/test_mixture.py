@@ -10,9 +10,10 @@ from gpbandits_env.gp.temporal import StaticTime
 ARMS = Arms.grid(12)
 
 
-def mixture(epsilons=(0.0, 0.3), switching=0.1, trigger=None):
+def mixture(epsilons=(0.0, 0.3), switching=0.1, trigger=None, noise_var=0.05):
+    kernel = SquaredExponential(0.3)
     parts = [
-        DriftHypothesis(posterior_for(ARMS, SquaredExponential(0.3), 0.05, 0.2), epsilon, trigger)
+        DriftHypothesis(posterior_for(ARMS, kernel, noise_var, 0.2), epsilon, trigger)
         for epsilon in epsilons
     ]
     return MixturePosterior(parts, switching)
@@ -44,6 +45,31 @@ def test_a_replayed_log_lets_time_pass():
     replayed.replay(log)
     np.testing.assert_array_equal(replayed.mean, other.mean)
     np.testing.assert_array_equal(replayed.weights, other.weights)
+
+
+def test_time_passes_in_one_step_or_in_several():
+    """A drift of all parts is one beside that of each."""
+    once, twice, alone = told(mixture()), told(mixture()), mixture((0.3,)).parts[0].posterior
+    once.advance(0.2, 2.0)
+    twice.advance(0.2)
+    twice.advance(0.2)
+    np.testing.assert_allclose(once.weights, twice.weights, atol=1e-12)
+    np.testing.assert_allclose(once.mean, twice.mean, atol=1e-12)
+    np.testing.assert_allclose(once.var, twice.var, atol=1e-12)
+    for t in range(6):
+        alone.condition([3 * t % 12, t], [np.sin(t), 0.5])
+        alone.advance(0.3)
+    alone.advance(1.0 - 0.7 * 0.8, 2.0)
+    np.testing.assert_allclose(once.parts[1].posterior.mean, alone.mean, atol=1e-12)
+
+
+def test_repeated_arms_without_noise_are_judged():
+    found = mixture(noise_var=0.0)
+    for _ in range(3):
+        found.condition([4, 4], [1.0, 1.0])
+        found.advance(0.0)
+    assert found.mean[4] == pytest.approx(1.0, abs=0.01)
+    assert found.weights[0] > 0.9
 
 
 def test_covariance_and_samples_are_those_of_the_mixture():
@@ -115,7 +141,8 @@ def test_weights_that_decay_equal_a_growing_noise_over_many_rounds():
     arms, rewards = rng.integers(12, size=300), rng.standard_normal(300)
     for arm, reward in zip(arms, rewards, strict=True):
         found.condition([arm], [reward])
-        found.advance(0.0)
+        for dt in (1.0,) if reward > 0.0 else (0.25, 0.75):
+            found.advance(0.0, dt)
     x = ARMS.coordinates
     gram = np.exp(-0.5 * ((x - x.T) / 0.3) ** 2)
     inner = gram[np.ix_(arms, arms)] + np.diag(0.05 / 0.97 ** np.arange(300.0, 0.0, -1.0))

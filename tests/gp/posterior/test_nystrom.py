@@ -233,3 +233,5 @@ def test_features_of_a_singular_dictionary():
     everything = nystrom_features(gram, gram)
     assert len(everything) < 50
     assert np.allclose(everything.T @ everything, gram, atol=1e-10)
+    for unit in (1e-9, 1e9):  # of rewards squared
+        assert len(nystrom_features(unit * gram, unit * gram)) == len(everything)

@@ -79,6 +79,13 @@ def test_arms(representation, least):
     np.testing.assert_allclose(draws.var(axis=0), var, atol=0.05)
 
 
+def test_the_largest_amount_added_is_stated():
+    posterior = posterior_for(Arms(np.linspace(0.0, 1.0, 5)), Matern52(0.3), USUAL)
+    for noise in (0.5, 0.0, 0.5):
+        posterior.condition([1, 3], [0.1, 0.2], [noise, noise])
+    assert posterior.jitter == pytest.approx(2e-12)
+
+
 @pytest.mark.parametrize("told", [0.0, 1e-9])
 def test_no_variance_is_negative_after_little_noise(told):
     grid = np.linspace(0.0, 1.0, 40)

@@ -173,6 +173,7 @@ def test_draws_have_the_moments_of_the_posterior(temporal):
     both[0].condition([3, 9], [1.0, -2.0])
     both[1].condition([3, 9], [1.0, -2.0])
     mean, covariance = both[1].moments()
+    both[0].hallucinate([0, 6])  # which draws ignore
     draws = both[0].sample(rng, 20_000)
     sd = np.sqrt(covariance.diagonal())
     assert np.abs((draws.mean(axis=0) - mean) / sd).max() < 5.0 / np.sqrt(len(draws))
@@ -267,6 +268,15 @@ def test_a_large_state_omits_the_stated_variance(monkeypatch):
     mean, covariance = dense.moments()
     assert np.abs(posterior.var - covariance.diagonal()).max() < 0.04
     assert np.abs(posterior.mean - mean).mean() < 0.2 * mean.std()
+
+
+def test_each_term_has_its_own_share_of_the_largest_state(monkeypatch):
+    """All 30 coefficients of a rough kernel and one of a constant: no variance is omitted."""
+    monkeypatch.setattr(choose, "MOST_STATES", 31)
+    in_time = TermsInTime((MarkovTime(0.1), MarkovTime(0.3)))
+    kernel = Matern32(0.3) + ConstantKernel(0.8)
+    posterior = posterior_for(Arms.grid(30), kernel, NOISE, temporal=in_time)
+    np.testing.assert_allclose(posterior.var, 1.8)
 
 
 def test_a_state_that_is_too_large_is_refused():

@@ -13,6 +13,7 @@ from gpbandits_env.gp.temporal import (
     MarkovTime,
     Matern32Time,
     PeriodicTime,
+    TemporalProduct,
     TemporalSum,
     decay,
     epsilon_per,
@@ -141,6 +142,8 @@ def test_a_periodic_kernel_with_all_harmonics_is_that_of_mackay():
     np.testing.assert_allclose(kernel(t, t), full, atol=1e-12)
     few = PeriodicTime(10.0, 0.7, harmonics=3)
     assert 0.0 < np.abs(few(t, t) - full).max() <= 2.0 * few.omitted
+    one_period = np.exp(-2.0 * np.sin(np.pi * np.arange(64) / 64) ** 2 / 0.7**2)
+    assert few.omitted == pytest.approx(2.0 * np.fft.rfft(one_period)[4:].real.sum() / 64)
 
 
 def test_dicts_round_trip_and_parameters_have_names(kernel):
@@ -180,6 +183,7 @@ def test_every_kind_is_tested():
         ({"type": "sum", "kernels": [MARKOV], "weights": [0.5, 0.5]}, "one weight per kernel"),
         ({"type": "product", "kernels": [3]}, "temporal kernels"),
         ({"type": "product", "kernels": [SEASON] * 3}, "at most 256 states"),
+        ({"type": "terms", "kernels": [MARKOV]}, "two or more"),
     ],
 )
 def test_errors(spec, words):
@@ -192,6 +196,10 @@ def test_unknown_names():
         temporal_from_dict({"type": "markow", "epsilon": 0.1})
     with pytest.raises(UnknownName, match="lengthscale"):
         Matern32Time(3.0).with_parameters({"lengthscal": 2.0})
+
+
+def test_256_states_are_possible():
+    assert TemporalProduct((Matern32Time(3.0),) * 8).states == 256
 
 
 def test_weights_are_equal_by_default():
