@@ -17,6 +17,7 @@ from gpbandits_env.agents.acquisitions.functions import (
     Augmented,
     LogEI,
     LogPI,
+    LogSigmaToRegret,
     Mean,
     RegretToSigma,
     Variance,
@@ -331,3 +332,13 @@ def test_an_agent_with_a_bound_has_a_beta_of_at_least_0(bound, beta):
     problem = Problem(Arms.grid(9), SquaredExponential(0.2), 0.1)
     with pytest.raises(InvalidInput, match="beta must be"):
         agents.GPAgent(problem, np.random.default_rng(0), bound(beta))
+
+
+def test_a_mean_above_the_level_of_the_ratio_has_the_slope_of_its_score():
+    """There a gap counts as a tenth of the standard deviation, so that the score is constant."""
+    mean, var, step = np.array([0.2, 0.45, 0.55, 2.0]), np.full(4, 0.5), 1e-6
+    ratio = LogSigmaToRegret(0.5)
+    in_mean = (ratio.score(mean + step, var) - ratio.score(mean - step, var)) / (2 * step)
+    in_var = (ratio.score(mean, var + step) - ratio.score(mean, var - step)) / (2 * step)
+    np.testing.assert_allclose(ratio.gradient(mean, var), (in_mean, in_var), atol=1e-6)
+    assert in_mean[0] > 0.0 == in_mean[1] == in_mean[3]

@@ -195,6 +195,11 @@ def test_a_pending_action_is_a_copy_with_its_time_and_goes_with_a_reset():
     box = Box([0.0], [1.0])
     agent, twin = (make("gp-ucb", domain=box, epsilon=0.1) for _ in range(2))
     action = np.array([[0.3]])
+    agent.tell([[0.4]], [2.0])
+    before = agent.belief([[0.4]])
+    agent.wait(100.0)  # which the belief shows at once
+    assert abs(agent.belief([[0.4]])[0]) < 0.01 < before[0]
+    agent.reset()
     agent.wait(2.5)
     agent.expect(action)
     action[:] = 0.9

@@ -48,6 +48,16 @@ def test_information_gain_is_that_of_what_was_told(world):
     assert agent.posterior.information_gain == 0.0
 
 
+def test_a_round_takes_one_unit_again_after_a_reset(world):
+    agent = agents.make("tv-gp-ucb", world.problem(), epsilon=0.1)
+    agent.pass_until(2.0, 5.0)
+    agent.tell([3], [1.0])
+    assert agent.clock == 5.0
+    agent.reset()
+    agent.tell([3], [1.0])
+    assert agent.clock == 1.0
+
+
 def test_a_batch_spreads_by_variance_and_max_mean_does_not(world):
     problem = world.problem(batch_size=4)
     assert len(set(agents.make("max-variance", problem).ask().tolist())) == 4

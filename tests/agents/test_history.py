@@ -58,6 +58,13 @@ def test_a_window_keeps_its_last_rounds():
             one.tell([1], [0.3])
 
 
+def test_a_kernel_for_which_time_begins_at_0_is_learned_from_history():
+    walk = {"type": "wiener", "rate": 0.1}
+    agent = agents.make("gp-ucb", PROBLEM, seed=0, temporal=walk, learn=["temporal"])
+    agent.prior_data(**PROBLEM.last_rows(7))
+    assert [fit["observations"] for fit in agent.learned] == [35]
+
+
 def test_it_is_the_training_rows_of_a_replay():
     readings = np.random.default_rng(1).standard_normal((20, 3))
     options = {"readings": readings, "train_fraction": 0.5, "minimise": True}

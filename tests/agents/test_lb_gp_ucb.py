@@ -7,7 +7,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.kernels import SquaredExponential
+from gpbandits_env.gp.kernels import Matern52, SquaredExponential
 
 LENGTHSCALE, NOISE_VAR, ROUNDS, SD = 0.4, 0.025, 90, math.sqrt(0.025)
 
@@ -30,6 +30,8 @@ def test_the_lengthscales(world):
     shares = np.array([one.model.kernel.lengthscale for one in agent.balance.beliefs])
     shares = np.sqrt(shares / agent.problem.kernel.lengthscale)  # here D = 1, there D = 2
     np.testing.assert_allclose(shares, [1, 0.606531, 0.367879, 0.223130, 0.135335], atol=1e-6)
+    rough = agents.make("lb-gp-ucb", world.problem().replaced(kernel=Matern52(0.3)), seed=0)
+    np.testing.assert_allclose(rough.balance.shares**6, np.exp(-np.arange(5.0)))  # D = 1 + 2 nu
 
 
 class Base:

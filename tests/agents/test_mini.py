@@ -71,6 +71,13 @@ def test_other_actions_than_those_asked_for_begin_a_step(world):
     assert agent.repeats.actions == other.tolist()
 
 
+def test_part_of_a_batch_is_not_repeated(world):
+    agent = agents.make("mini-gp-ucb", world.problem(), seed=0, batch_size=2, ratio=100.0)
+    agent.tell(agent.ask(), world.rewards(agent.ask()), observed=[True, False])
+    assert agent.repeats.left == 0
+    assert len(agent.ask()) == 2
+
+
 def test_a_ratio_below_one_is_refused(world):
     with pytest.raises(InvalidInput, match="ratio must be at least 1"):
         agents.make("mini-ei", world.problem(), ratio=0.5)

@@ -95,3 +95,13 @@ def test_snapshot_and_reset():
     assert (agent.probabilities == 1 / ARMS).all()
     agent.restore(kept)
     assert (agent.probabilities == before).all()
+
+
+def test_a_late_reward_of_an_earlier_block_changes_no_weight():
+    agent = agents.make("rexp3", problem(), seed=0, reset_every=5)
+    for _ in range(6):
+        agent.expect([2])
+    agent.tell_late([2], [1.0], rounds=[5])  # the last round of the first block
+    np.testing.assert_allclose(agent.probabilities, 1.0 / ARMS)
+    agent.tell_late([2], [1.0], rounds=[6])
+    assert agent.probabilities.argmax() == 2

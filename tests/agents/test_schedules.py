@@ -18,6 +18,7 @@ from gpbandits_env.agents.acquisitions.schedules import (
     Continuous,
     Finite,
     LogTime,
+    Randomised,
     Robust,
     Schedule,
     SubspaceBeta,
@@ -105,11 +106,15 @@ def test_in_a_whole_box_theorem_2_stands_in_for_theorem_1():
     assert schedule == Continuous(0.1, 1.0, 1.0, r=4.0, scale=0.2, dim=3)
 
 
+def test_one_arm_needs_no_shift():
+    assert Randomised(1)(np.array([1, 5])).tolist() == [2.0, 2.0]  # the mean of what is drawn
+
+
 def test_logarithms_are_clipped_at_0():
     assert LogTime(0.8, 0.4)(np.array([1, 2, 3])).tolist()[:2] == [0.0, 0.0]
     assert LogTime(0.8, 0.4)(3) == pytest.approx(0.8 * np.log(1.2))
-    assert LogTime(0.8, 0.4, power=2)(np.array([1, 3])) == pytest.approx(
-        [0, (0.8 * np.log(1.2)) ** 2]
+    assert LogTime(0.8, 0.4, 5.0, power=2)(np.array([1, 3])) == pytest.approx(
+        [0, 5.0 * (0.8 * np.log(1.2)) ** 2]
     )
 
 

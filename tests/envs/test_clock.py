@@ -10,6 +10,7 @@ import pytest
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms
+from gpbandits_env.envs.clock import Clock
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
 from gpbandits_env.rewards.functions import ReplayProcess
 
@@ -206,3 +207,8 @@ def test_regret_over_time_is_the_integral_also_while_a_slow_agent_thinks():
     ]
     exact = np.cumsum(values)[[6666, 13332, 19999]] * times[0] * 2.0
     np.testing.assert_allclose(found, exact, rtol=0.02)
+
+
+def test_declared_thinking_is_in_units_of_the_drift():
+    assert Clock(thinking=(0.5, 0.1), unit=2.0).thought(3, 0.0) == pytest.approx(0.4)
+    assert Clock(scale=3.0, unit=2.0).thought(3, 0.5) == pytest.approx(0.75)

@@ -218,6 +218,8 @@ def test_a_replay_plays_the_rows_in_order_and_with_repeat_again():
     some = gym.make("gpbandits/Replay-v0", readings=table, columns=[3, 1], starts=[2])
     assert some.unwrapped.problem.domain.size == 2
     np.testing.assert_array_equal(functions(some, 0, 2), table[10:12][:, [3, 1]])
+    ends = gym.make("gpbandits/Replay-v0", readings=table, starts=[1, 0, 2]).unwrapped
+    assert ends.problem.horizon == 2  # of the shortest episode
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,10 @@ def test_the_noise_is_that_of_the_instance(env):
     assert observation["rewards"] == info["noiseless_rewards"]
     rewards, values = env.unwrapped.prior_data([1, 2, 3], np.random.default_rng(0))
     assert np.array_equal(rewards, values)
-    env.reset(seed=1)
-    observation, *_, info = env.step([3])
-    assert observation["rewards"] != info["noiseless_rewards"]
+    for options, exact in ((None, False), ({"noise_var": 0.0}, True)):
+        env.reset(seed=1, options=options)
+        observation, *_, info = env.step([3])
+        assert (observation["rewards"] == info["noiseless_rewards"]) == exact
 
 
 def test_drawn_parameters_are_set_by_the_seed_and_are_new_in_each_episode(env):

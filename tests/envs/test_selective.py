@@ -159,3 +159,16 @@ def test_text_and_pictures_show_what_was_observed():
     env.reset(seed=0)
     env.step((np.array([3, 4]), [False, False]))
     assert env.render().shape[2] == 3
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_the_reward_of_a_skipped_action_never_arrives(bandit, several):
+    kind = BanditVectorEnv if several else BanditEnv
+    env = kind(bandit(), selective=True, delay=1)
+    env.reset(seed=0)
+    actions, observe = np.full((3, 2), 0.5), np.array([True, False, True])
+    step = (actions[None], observe[None]) if several else (actions, observe)
+    info = env.step(step)[-1]
+    assert info["delays"].ravel().tolist() == [1, -1, 1]
+    for arrived in ([0, 0, 0, 1, 0, 1], [0, 0, 0, 1, 0, 1]):
+        assert env.step(step)[0]["arrived"].ravel().tolist() == arrived

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.agents.batch.rule import rolled_back
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
@@ -114,3 +115,20 @@ def test_with_one_action_and_nothing_pending_it_is_the_acquisition_itself():
         np.testing.assert_array_equal(action, random.ask())
         plain.tell(action, [reward])
         random.tell(action, [reward])
+
+
+def test_failed_points_are_hallucinated_beside_what_is_believed():
+    """Of two equal maxima of the bound, the one where an evaluation failed is not chosen."""
+    agent = agents.make(
+        "gp-ucb",
+        Problem(Arms.grid(3, -1.0, 1.0), KERNEL, NOISE, batch_size=1),
+        seed=0,
+        batch="randomised-believer",
+        beta=4.0,
+    )
+    agent.prior_data([1], [-1.0])
+    for failed, other in ((0, 2), (2, 0)):
+        agent.beside = np.array([1]), np.array([failed])  # one is pending
+        with rolled_back(agent.posterior):
+            agent.posterior.hallucinate([1, failed])
+            assert agent.choose() == [other]

@@ -1,5 +1,7 @@
 """What batch rules promise beside their formulas, and the combinations that they refuse."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -195,3 +197,21 @@ def test_what_makes_no_sense_is_refused_with_the_reason(world):
     ]:
         with pytest.raises(UnknownName, match=kind):
             agents.make("bucb", problem, batch=unknown)
+
+
+def test_a_sample_that_is_level_with_the_largest_mean_is_drawn_again():
+    drawn = []
+
+    def sampled(posterior, rng, size):
+        drawn.append(size)
+        return None, np.full(size, 1.0)
+
+    now = SimpleNamespace(
+        m=3,
+        rng=None,
+        posterior=SimpleNamespace(mean_at=lambda at: [1.0], var_at=lambda at: [0.25]),
+        search=SimpleNamespace(best_mean=lambda posterior: np.array([4]), sampled=sampled),
+    )
+    rule = rule_for({"type": "ts-rsr", "redraws": 2})
+    assert rule.maxima(now).tolist() == [1.5] * 3  # one standard deviation above
+    assert drawn == [3, 3, 3]

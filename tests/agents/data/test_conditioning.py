@@ -70,6 +70,8 @@ def test_the_best_observed_reward_is_that_of_the_posterior():
     for t, reward in enumerate(REWARDS[:11]):
         agent.tell([t % 10], [reward])
     assert agent.acquisition().level == agent.conditioned.received(np.array([50.0]))[0]
+    agent.tell([3], [70.0])  # without another fit
+    assert agent.acquisition().level == agent.conditioned.received(np.array([70.0]))[0]
 
 
 @pytest.mark.parametrize("name", ["dropout-ucb", "sre"])

@@ -20,6 +20,15 @@ def test_time_passes_until_a_failure_is_told():
     assert np.array_equal(campaign.predict([0.5]), twin.predict([0.5]))
 
 
+def test_a_round_ends_at_its_time_stamp_or_after_one_unit():
+    campaign = Campaign([(0.0, 1.0)], "ei", seed=0, epsilon=0.1)
+    for time, now in ((3.5, 3.5), (None, 4.5), (4.5, 4.5)):
+        (asked,) = campaign.ask()
+        assert campaign.tell(asked, 1.0, time=time).time == campaign.now == now
+        assert campaign.agent.clock == now
+    assert campaign.agent.round == 3
+
+
 @pytest.mark.parametrize("steps", [[1.0, 2.5, 2.5, 7.0], [0.5, 0.5, 3.25, 4.0]])
 def test_data_fade_by_the_clock(steps):
     """Means by numpy.linalg from k(x, z) (1 - eps)^(|t - t'| / 2), at a time of its own."""

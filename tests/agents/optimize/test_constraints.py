@@ -132,6 +132,9 @@ def test_values_of_constraints_are_checked_before_anything_changes():
             campaign.tell(suggestion.id, 1.0, constraints=wrong)
         assert campaign.pending == [campaign.records[0]]
         assert campaign.now == 0.0
+    two = Campaign({"x": (0.0, 1.0)}, constraints={"first": 0.0, "second": 0.0})
+    with pytest.raises(InvalidInput, match="from their bounds"):
+        two.observe({"x": 0.5}, 1.0, constraints=[1.0, 1e200])
     failed = campaign.tell(suggestion.id, 1.0, constraints=[float("nan")])
     assert failed.status == "failed"
     with pytest.raises(InvalidInput, match="has no constraints"):

@@ -61,6 +61,15 @@ def test_on_a_finite_space_the_choice_is_exact():
     assert len(campaign.pending) == 2
 
 
+def test_a_known_point_is_recommended_although_it_is_not_suggested_again():
+    campaign = Campaign(FINITE, "gp-ucb", seed=0, n_initial=0, noise=0.0)
+    for x in range(8):
+        campaign.observe({"x": x, "temperature": 2}, -((x - 3) ** 2))
+    (asked,) = campaign.ask(context={"temperature": 2})
+    assert asked.params["x"] >= 8
+    assert campaign.recommend({"temperature": 2})["x"] == 3
+
+
 def test_a_campaign_with_contexts_resumes_from_its_file(tmp_path):
     file = tmp_path / "campaign.json"
     one = Campaign(FINITE, "ei", seed=0, n_initial=2, file=file)

@@ -305,3 +305,16 @@ def test_a_robust_campaign_is_resumed_bit_for_bit(tmp_path):
         resumed = Campaign.resume(file)
     assert plain.agent.refit.winsorizer is not None
     assert resumed.snapshot()["records"] == plain.snapshot()["records"]
+
+
+def test_the_spread_of_what_was_drawn_in_is_that_of_the_values():
+    """At an outlier the map is steep, and an interval of it has the slope of the map."""
+    campaign = Campaign([(0.0, 1.0)], seed=0)
+    x = np.linspace(0.0, 1.0, 15)
+    campaign.observe_all(x[:, None], np.where(x == 0.5, 30.0, np.sin(6.0 * x)))
+    winsorizer = campaign.agent.refit.winsorizer
+    mean, var = campaign.agent.posterior.moments(np.array([[0.5]]))
+    ends = [winsorizer.undone(mean + side * 1e-4)[0] for side in (-1.0, 1.0)]
+    slope = (ends[1] - ends[0]) / 2e-4
+    assert slope > 2.0
+    assert campaign.predict([0.5])[1] == pytest.approx(slope * np.sqrt(var), rel=1e-3)

@@ -300,6 +300,8 @@ def test_the_noise_of_few_replicates_is_drawn_to_a_common_one():
     np.testing.assert_allclose(pooled(many, 10_000), many, rtol=1e-2)
     assert pooled([0.1, None, 0.1], 3) == [pytest.approx(0.1), None, pytest.approx(0.1)]
     assert pooled([0.3, None], 3) == [0.3, None]
+    # A zero counts as 1% of the median.
+    assert pooled([0.0, 1.0, 1.5, 2.0], 3) == pytest.approx(pooled([0.015, 1.0, 1.5, 2.0], 3))
 
 
 def test_a_campaign_of_replicates_learns_the_pooled_noise(tmp_path):

@@ -55,6 +55,15 @@ def test_running_calls_are_pending_when_the_next_point_is_chosen():
     assert np.diff(first).min() > 0.1
 
 
+def test_the_last_batch_is_smaller():
+    calls = []
+    found = agents.minimize(
+        lambda x: calls.append(x) or bowl(x), UNIT, n_calls=7, n_initial=7, batch=3, parallel=map
+    )
+    assert found.nfev == len(calls) == 7
+    assert not found.campaign.pending
+
+
 def test_the_number_of_workers_may_be_of_numpy():
     with pytest.raises(InvalidInput, match="parallel must be at least 1"):
         agents.minimize(bowl, UNIT, n_calls=1, parallel=np.int64(0))

@@ -258,3 +258,35 @@ class TestOthers:
             search_for(box, {"starts": -1}, rng)
         with pytest.raises(InvalidInput, match="boxes"):
             search_for(Arms.grid(3), {}, rng)
+
+
+def test_samples_of_a_small_scale_have_the_maximum_of_the_mean():
+    belief = posterior(2, 0)
+    wide, narrow = search(belief), search(belief)
+    narrow.scale = 1e-3
+    top = belief.mean_at(wide.best_mean(belief)).item()
+    (_, far), (points, close) = (
+        s.sampled(belief, np.random.default_rng(1), 4) for s in (wide, narrow)
+    )
+    assert np.abs(far - top).max() > 0.1
+    np.testing.assert_allclose(close, top, atol=0.01)
+    np.testing.assert_allclose(belief.mean_at(points), top, atol=0.01)
+
+
+def test_candidates_are_kept_while_points_are_hallucinated_unless_there_is_a_map():
+    belief = posterior(2, 0)
+    through = BoxMap(gaussian_embedding(2, 1, np.random.default_rng(0)), belief.box)
+    for mapped, pending, kept in ((None, 1, True), (None, 0, False), (through, 1, False)):
+        belief.rollback()
+        belief.hallucinate(belief.box.low + np.zeros((pending, 2)))
+        found = search(belief, through=mapped)
+        one, other = (found.candidates_of(belief)[0] for _ in range(2))
+        assert np.array_equal(one, other) == kept
+
+
+def test_a_crossover_is_within_the_budget_of_evaluations(monkeypatch):
+    belief, points = posterior(25, 0), []
+    gradients = belief.gradients
+    monkeypatch.setattr(belief, "gradients", lambda x: points.append(len(x)) or gradients(x))
+    search(belief, candidates=64, starts=4, evaluations=20).best(UCB(4.0), belief)
+    assert 16 <= sum(points) <= 20

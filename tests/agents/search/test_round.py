@@ -298,3 +298,13 @@ def test_ts_rsr_replayed_on_its_candidates():
         rewards = np.sin(3.0 * actions).sum(axis=1)
         agent.tell(actions, rewards)
         x, y = np.concatenate([x, actions]), np.concatenate([y, rewards])
+
+
+def test_a_step_without_gain_is_shortened_also_where_the_slope_stays():
+    """By curvature alone, the next step would be longer."""
+
+    def saw(x):
+        return (x / 0.006 % 1.0)[:, 0], np.full_like(x, 1.0 / 0.006)
+
+    start = np.array([[0.005]])
+    assert ascend(saw, start, np.zeros(1), np.ones(1), 8)[1] > saw(start)[0] + 0.01

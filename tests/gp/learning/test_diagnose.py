@@ -403,3 +403,16 @@ def test_an_arm_that_stands_still_may_have_a_known_variance():
     values = np.column_stack([np.sin(np.arange(50.0)), np.full(50, 0.1)])
     found = diagnose(values, mean=0.0, covariance=np.eye(2))
     assert np.isfinite([model.log_score for model in found.models]).all()
+
+
+def test_the_rows_of_the_test_do_not_determine_the_block():
+    """In training there is a new function after every fourth row; later never, or in every row."""
+    rng = np.random.default_rng(0)
+    train = np.repeat(rng.standard_normal((12, 2)), 4, axis=0)
+    blocks = []
+    for later in (np.repeat(rng.standard_normal((1, 2)), 32, axis=0), rng.standard_normal((32, 2))):
+        rows = np.concatenate([train, later]) + 0.1 * np.random.default_rng(1).normal(size=(80, 2))
+        found = diagnose(rows, noise_var=0.01, mean=0.0, covariance=np.eye(2))
+        (resetting,) = (model for model in found.models if model.name == "resetting")
+        blocks.append(resetting.block)
+    assert blocks == [4, 4]

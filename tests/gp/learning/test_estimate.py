@@ -75,6 +75,14 @@ def test_repeated_rewards_that_are_known_to_have_no_noise_are_fitted_with_the_le
     assert found.log_likelihood == pytest.approx(expected + 12.0 * np.log(Y.std()), rel=1e-3)
 
 
+def test_a_robust_fit_is_that_of_rewards_that_were_drawn_in():
+    rewards = np.where(X == 5, 1000.0, Y)
+    found = estimate(None, rewards=rewards, standardize=True, robust=True)
+    near = estimate(None, rewards=found.winsorizer(rewards), standardize=True)
+    assert (found.model, found.mean) == (near.model, near.mean)
+    assert found.mean < 10.0
+
+
 def test_a_boolean_of_numpy_is_one():
     assert estimate(None, ard=np.True_).model == estimate(None, ard=True).model
     assert estimate(None, ard=np.False_).model == estimate(None).model

@@ -27,6 +27,7 @@ from gpbandits_env.gp.learning import (
     Series,
     fit,
 )
+from gpbandits_env.gp.learning.data import time_gaps
 from gpbandits_env.gp.learning.likelihood import PointLikelihood, RadialCovariances
 from gpbandits_env.gp.model import Model
 
@@ -331,6 +332,20 @@ def test_what_is_learned_of_any_kernel_is_what_is_learned_of_a_stationary_one():
     kept = learn(Sum((Matern52(1.0),)), 0.1, x, y, inputs=inputs, what=["terms.0.variance"])
     assert kept.model.kernel.terms[0].lengthscale == 1.0
     assert kept.model.noise_var == 0.1
+
+
+def test_one_lengthscale_remains_if_several_are_no_more_likely():
+    """Rough readings say little of each, and each is as far from its prior as a common one."""
+    x, y = readings(50, 3, SquaredExponential(0.08), 0.01, seed=1)
+    one, several = (
+        learn(Sum((SquaredExponential(1.0),)), 0.1, x, y, inputs=cube(3), ard=ard)
+        for ard in (False, True)
+    )
+    assert several.model == one.model
+
+
+def test_times_that_repeat_are_no_gaps():
+    assert time_gaps([np.array([0.0, 0.0, 100.0, 300.0, 300.0, 400.0])]) == (100.0, 100.0)
 
 
 def test_drift_is_learned_beside_the_rest():

@@ -21,7 +21,7 @@ from gpbandits_env.gp.learning import (
 )
 from gpbandits_env.gp.learning.time import TimeLikelihoodOfSeries
 from gpbandits_env.gp.model import Model
-from gpbandits_env.gp.temporal import MarkovTime
+from gpbandits_env.gp.temporal import MarkovTime, WienerTime
 
 ALL = ("epsilon", "noise_var", "kernel")
 
@@ -73,6 +73,17 @@ def test_gradient_is_that_of_finite_differences(kernel):
         up = value(kernel.with_parameters({**kernel.parameters(), name: given * np.exp(h)}))
         down = value(kernel.with_parameters({**kernel.parameters(), name: given * np.exp(-h)}))
         assert slopes[name] == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
+
+
+def test_gradient_in_a_rate_at_which_the_variance_grows():
+    data, h = readings(), 1e-4
+
+    def at(rate):
+        model = Model(Matern52(0.4), 0.1, temporal=WienerTime(rate))
+        return log_marginal_likelihood(model, data)
+
+    slope = (at(0.3 * np.exp(h))[0] - at(0.3 * np.exp(-h))[0]) / (2 * h)
+    assert at(0.3)[1]["temporal.rate"] == pytest.approx(slope, rel=1e-5)
 
 
 def test_a_series_has_the_likelihood_of_its_readings():

@@ -80,6 +80,15 @@ def test_a_prior_is_a_density_of_the_logarithm():
     assert centre == pytest.approx(0.3 * np.exp(1.7**2 / 2), rel=2e-2)
 
 
+def test_several_lengthscales_are_expected_around_the_common_one():
+    priors = HyperPriors.default(InputScaling.of(Box(-np.ones(3), np.ones(3))), spread=0.4)
+    prior = priors.around(0.15)
+    assert prior(np.log([0.15]))[1] == pytest.approx(0.0)
+    assert prior(np.log([0.15]) + 0.4)[0] == pytest.approx(-0.5)
+    alike = HyperPriors.default(priors.inputs)
+    assert alike.around(0.15) == alike.lengthscale
+
+
 def test_bounds_must_be_ordered():
     with pytest.raises(InvalidInput, match="low < high"):
         LogNormal(1.0, 1.0, 2.0, 1.0)

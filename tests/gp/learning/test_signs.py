@@ -159,3 +159,17 @@ def test_the_last_digits_of_the_points_do_not_change_what_is_learned():
 
     moved = points * (1.0 + 1e-14 * np.random.default_rng(0).standard_normal(points.shape))
     assert learned(moved) == pytest.approx(learned(points), rel=1e-7)
+
+
+def test_the_common_lengthscale_is_as_uncertain_with_many_groups_as_with_one():
+    """Its logarithm is the mean of those of the groups."""
+    for n in (1, 2, 6):
+        _, precision = SignModel.prior(range(n))._normal()
+        own = np.linalg.inv(precision)[:n, :n]
+        assert own.mean() == pytest.approx(signs.LENGTHSCALE_SD**2)
+
+
+def test_a_model_is_learned_from_the_last_labels(monkeypatch):
+    monkeypatch.setattr(signs, "LAST", 10)
+    start = SignModel.prior((0, 0))
+    assert start.fitted(POINTS, LABELS) == start.fitted(POINTS[-10:], LABELS[-10:])

@@ -14,6 +14,7 @@ from gpbandits_env.gp.temporal import (
     PeriodicTime,
     QuasiPeriodicTime,
     StaticTime,
+    TemporalProduct,
     TemporalSum,
     WienerTime,
 )
@@ -134,6 +135,7 @@ def test_markov_ends_are_static_and_independent():
         WienerTime(0.2),
         PeriodicTime(4.5, 0.7, harmonics=2),
         TemporalSum((PeriodicTime(6.0, harmonics=1), MarkovTime(0.3), StaticTime()), (0.5, 1, 0.2)),
+        TemporalProduct((WienerTime(2.0), MarkovTime(0.5))),  # its steps differ
     ],
     ids=lambda kernel: kernel.type_name,
 )
@@ -145,7 +147,7 @@ def test_paths_have_the_covariance_of_their_temporal_kernel(kernel):
     estimate = np.einsum("itx,isz->txsz", paths, paths) / len(paths)
     scale = np.sqrt(np.einsum("tt,ss->ts", *[kernel(times, times)] * 2))[:, None, :, None]
     assert np.abs((estimate - expected) / scale).max() <= 5.0 * np.sqrt(2 / len(paths))
-    assert drift.keeps_marginal == (kernel.type_name not in ("wiener", "sum"))
+    assert drift.keeps_marginal == (kernel.type_name not in ("wiener", "sum", "product"))
 
 
 def test_a_path_may_start_at_zero():

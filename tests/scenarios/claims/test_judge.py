@@ -1,15 +1,22 @@
 """Missing runs make no verdict better, and say nothing in other readings."""
 
+from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gpbandits_env.errors import UnknownName
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.claims import yardsticks
 from gpbandits_env.scenarios.claims.claim import Check, Claim, Reading
 from gpbandits_env.scenarios.claims.judge import (
     VERDICTS,
+    Judged,
     Verdict,
+    by_paper,
+    combined,
     counted_outcomes,
     judge,
     not_run,
@@ -113,3 +120,65 @@ def test_a_reading_that_cannot_be_judged_says_nothing():
     assert robust(holds, {"a": open_, "b": holds}) == "robust"
     assert robust(holds, {"a": open_, "b": part}) == "depends on: b"
     assert robust(open_, {"a": open_, "b": fails}) == "does not hold under b"
+
+
+@pytest.mark.parametrize(("units", "quantile"), [(2, 6.314), (3, 2.920), (11, 1.812)])
+def test_intervals_have_the_quantiles_of_student_s_table(units, quantile):
+    low, high = yardsticks.interval(1.0, 2.0, units)
+    assert (low, high) == pytest.approx((1.0 - 2.0 * quantile, 1.0 + 2.0 * quantile), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("before", "noise", "verdict"),
+    [(-1.0, 0.3, "holds"), (0.0, 3.0, "in part"), (1.0, 0.3, "in part")],
+)
+def test_what_holds_at_the_last_of_several_rounds_alone_holds_in_part(before, noise, verdict):
+    """Before, a is better than b, which is which is not known, or a is worse."""
+    wave = np.tile([-0.3, 0.3], 5)
+    first = noise / 0.3 * wave
+    curves = {"tv-gp-ucb": np.stack([5.0 + before + first, 4.0 + wave], axis=1)}
+    curves["r-gp-ucb"] = np.stack([5.0 - first, 5.0 + wave / 2.0], axis=1)
+    found = SimpleNamespace(points=[{}], units={}, rounds=np.array([5, 10]))
+    found.curve = lambda cell, label, metric: curves[label]
+    made = claim(yardstick="better", scenario=(KEPT,), at=(0.5, 1.0))
+    assert judge(made, None, lambda id: found).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("paper", "parts", "outcome"),
+    [
+        ("srinivas2010", {"fails": 1, "undecided": 3}, "fails"),
+        ("srinivas2010", {"holds": 1, "undecided": 3}, "in part"),
+        ("srinivas2010", {"in part": 1, "fails": 3}, "in part"),
+        ("bedi2022", {"holds": 2, "fails": 2}, "in part"),
+        ("bedi2022", {"holds": 1, "in part": 1, "undecided": 1, "fails": 1}, "undecided"),
+        ("tranthe2020", {"holds": 9, "undecided": 1}, "holds"),
+        ("tranthe2020", {"holds": 9, "fails": 1}, "in part"),
+        ("tranthe2020", {"holds": 2, "fails": 2}, "fails"),
+        ("tranthe2020", {"holds": 2, "undecided": 2}, "in part"),
+        ("ren2024", {"holds": 2, "fails": 2}, "fails"),
+        ("ren2024", {"in part": 2}, "in part"),
+        ("ren2024", {"holds": 2, "undecided": 2}, "in part"),
+        ("ren2024", {"holds": 1, "undecided": 2}, "undecided"),
+    ],
+)
+def test_the_rule_of_each_paper_at_its_borders(paper, parts, outcome):
+    """As docs/claims.md states them."""
+    assert by_paper(paper, Counter(parts)) == outcome
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict"),
+    [
+        (("holds", "holds", "fails", "undecided"), "holds"),
+        (("holds", "fails", "fails", "in part"), "does not hold"),
+        (("holds", "fails", "in part", "in part"), "in part"),
+        (("undecided", "fails", "undecided", "in part"), "in part"),
+        (("undecided", "undecided", "undecided", "in part"), "cannot be judged"),
+    ],
+)
+def test_a_rule_of_a_claim_s_own_at_its_borders(outcomes, verdict):
+    """Half of the parts must hold, and otherwise half of them fail."""
+    made = claim(scenario=(KEPT,))
+    made = Claim(**{**vars(made), "rule": {"holds": 0.5, "fails": 0.5}})
+    assert combined(made, [Judged(made.check[0], (), outcomes)], "bogunovic2016") == verdict

@@ -83,6 +83,7 @@ def test_dots_are_where_an_agent_has_forgotten_everything(run, tiny):
 def test_lines_have_their_agents_colours_whichever_are_drawn(run, tiny):
     with Store.open(run(scenario=tiny).path) as store:
         store.restrict(["ei"])
+        assert store.labels(0) == ["ei"]
         axes = figure(store, panels=[Panel("average_regret")]).axes[0]
         (line,) = [line for line in axes.get_lines() if line.get_label() == "ei"]
         assert line.get_color() == colour_of("ei")

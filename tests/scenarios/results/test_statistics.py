@@ -7,6 +7,7 @@ from scipy import stats
 from gpbandits_env.scenarios.results import statistics
 from gpbandits_env.scenarios.results.report import mean_and_error, mean_ranks, paired_test
 from gpbandits_env.scenarios.results.statistics import (
+    Scale,
     holm,
     interquartile_mean,
     ranking,
@@ -216,3 +217,9 @@ def test_a_sentence_says_what_was_tested():
     ):
         assert sentence(label, [test], "1 problem").startswith(f"On 1 problem, {said}, paired")
     assert sentence("a", [loss], "s") == "There is no agent to compare a with"
+
+
+def test_a_scale_needs_an_agent_below_random():
+    assert Scale.of({"genie": 0.0, "random": 1.0, "a": 0.5, "b": 2.0}).usable
+    assert not Scale.of({"genie": 0.0, "random": 1.0, "a": 2.0}).usable
+    assert not Scale.of({"genie": 1.0, "random": 1.0, "a": 0.5}).usable

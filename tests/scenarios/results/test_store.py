@@ -9,6 +9,7 @@ import pytest
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.results.records import TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.results.store_format import dtype, pack, unpack
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 SCENARIO = Scenario(
@@ -52,6 +53,13 @@ def test_arrays_come_back_bit_for_bit(path):
         assert store.seconds(0, "a", "ask").shape == (2, 10)
     with closing(sqlite3.connect(path)) as db, db:
         assert int(db.execute("SELECT world_seed FROM trials").fetchone()[0], 16) == 2**127 + 1
+
+
+def test_arrays_of_another_byte_order_are_stored_little_endian():
+    array = np.arange(6.0).reshape(2, 3)
+    other = array.astype(">f8")
+    assert (dtype(other), pack(other)) == ("<f8", pack(array))
+    np.testing.assert_array_equal(unpack(dtype(other), "[2,3]", pack(other)), array)
 
 
 def test_the_digest_tells_results_apart_but_not_times(tmp_path):

@@ -93,6 +93,10 @@ def test_the_newcomer_changes_no_score_of_another(field):
         assert standing == with_mine[standing.label]
 
 
+def test_random_and_the_oracle_set_the_scale_also_as_newcomers(field):
+    assert scales_of(field, "random") == scales_of(field, "genie") == scales_of(field)
+
+
 def test_performance_profiles_are_shares_of_trials(found, field):
     share = found.profiles["mine"][0]
     for limit in (20, 60, 100):

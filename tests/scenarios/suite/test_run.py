@@ -1,4 +1,6 @@
 import re
+from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -382,6 +384,28 @@ def test_an_agent_that_knows_the_public_instances_is_exposed(module, tmp_path):
     honest = played("gp-ucb", tmp_path / "c", trials=10)
     fresh = played("gp-ucb", tmp_path / "d", trials=10, seed=2027, rivals=rivals)
     assert "no sign" in str(exposed(honest, fresh))
+
+
+def test_equal_regret_counts_as_half_and_equal_falls_count_as_chance():
+    """Over all ways to choose the four public instances of eight."""
+
+    def outcome(own, other):
+        regrets = {"mine": own, "rival": other}
+        of = {
+            (label, "made/one"): rows.Row(
+                label, "made/one", np.array([1]), np.array(regret)[:, None], 1.0, ""
+            )
+            for label, regret in regrets.items()
+        }
+        return SimpleNamespace(label="mine", rows=of, field=of)
+
+    found = exposed(
+        outcome([1.0, 1.0, 1.0, 2.0], [2.0, 2.0, 1.0, 1.0]), outcome([1.0] * 4, [1.0] * 4)
+    )
+    assert (found.public, found.new) == (0.625, 0.5)
+    leads = [1.0, 1.0, 0.5, 0.0, 0.5, 0.5, 0.5, 0.5]
+    falls = [2.0 * np.mean(four) - np.mean(leads) * 2.0 for four in combinations(leads, 4)]
+    assert found.p == pytest.approx(np.mean(np.array(falls) > 0.125 - 1e-9), abs=0.02)
 
 
 def test_a_sample_has_no_trial_twice():
