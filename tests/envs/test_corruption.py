@@ -116,3 +116,10 @@ def test_the_best_arms_are_tied_up_to_rounding():
     assert len(best) == 2
     observation = env.step(best)[0]
     np.testing.assert_allclose(observation["rewards"], values.min())
+
+
+@pytest.mark.parametrize("ends", [(1.0, 3.0), (-2.0, 1.0), (-3.0, -1.0)])
+def test_values_and_their_opposites_lie_between_the_ends_after_flipping(ends):
+    low, high = Flipping(budget=1.0).range(*ends)
+    both = [*ends, *(-end for end in ends)]
+    assert (low, high) == (min(both), max(both))

@@ -291,7 +291,9 @@ def test_a_restored_refit_remembers_every_count():
     assert other.learned[0]["round"] == 2
 
 
-def test_fits_become_fewer_and_shorter_as_the_data_grow(monkeypatch):
+@pytest.mark.parametrize(("most", "doubled"), [(250, [96]), (95, [])])
+def test_fits_become_fewer_and_shorter_as_the_data_grow(monkeypatch, most, doubled):
+    monkeypatch.setattr("gpbandits_env.agents.data.refit.MOST_FRESH", most)
     starts = []
     real = fits.fit
     monkeypatch.setattr(fits, "fit", lambda *a, **k: (starts.append(k["starts"]), real(*a, **k))[1])
@@ -299,9 +301,9 @@ def test_fits_become_fewer_and_shorter_as_the_data_grow(monkeypatch):
     play(refit, host, 60, m=2)
     seen = [record["observations"] for record in refit.learned]
     assert seen == [6, 12, 18, 24, 30, 38, 48, 60, 76, 96, 120]
-    # All starts up to 50, and where the data have doubled since such a fit.
-    assert [n for n, many in zip(seen, starts, strict=True) if many] == [6, 12, 18, 24, 30, 38, 48,
-                                                                        96]  # fmt: skip
+    # All starts up to 50, and where not too many data have doubled since such a fit.
+    fresh = [n for n, many in zip(seen, starts, strict=True) if many]
+    assert fresh == [6, 12, 18, 24, 30, 38, 48, *doubled]
     state = pickle.loads(pickle.dumps(refit.state()))
     other, _ = build(BOX, every=3, growth=0.25, what=("lengthscale", "noise_var"))
     other.restore(state)

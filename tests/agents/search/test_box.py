@@ -6,6 +6,7 @@ import pytest
 from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI, Mean, Variance
 from gpbandits_env.agents.embeddings.embedding import BoxMap, gaussian_embedding
 from gpbandits_env.agents.search import SEARCHES, search_for
+from gpbandits_env.agents.search import box as box_search
 from gpbandits_env.agents.search.box import BoxSearch, Gradient
 from gpbandits_env.agents.search.candidates import HeldCandidates
 from gpbandits_env.domains import Arms, Box
@@ -290,3 +291,16 @@ def test_a_crossover_is_within_the_budget_of_evaluations(monkeypatch):
     monkeypatch.setattr(belief, "gradients", lambda x: points.append(len(x)) or gradients(x))
     search(belief, candidates=64, starts=4, evaluations=20).best(UCB(4.0), belief)
     assert 16 <= sum(points) <= 20
+
+
+def test_each_ascent_of_a_sample_has_the_budget_of_one_ascent(monkeypatch):
+    belief, budgets, real = posterior(2, 0), [], box_search.climb
+
+    def climb(*given, evaluations):
+        budgets.append(evaluations)
+        return real(*given, evaluations=evaluations)
+
+    monkeypatch.setattr(box_search, "climb", climb)
+    found = search(belief, starts=5, evaluations=100, sample_starts=2)
+    found.sampled(belief, np.random.default_rng(1), 4)
+    assert budgets == [2 * 4 * 100 // 5]

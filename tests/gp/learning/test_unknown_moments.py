@@ -70,7 +70,7 @@ def test_the_value_is_the_dense_formula_and_nothing_near_is_more_likely(epsilon,
 
 def test_a_long_series_is_a_sum_of_parts(monkeypatch):
     values = drawn(TIMES, 0.1, 3)
-    monkeypatch.setattr("gpbandits_env.gp.learning.unknown_moments.LONGEST", 15)
+    monkeypatch.setattr("gpbandits_env.gp.learning.unknown_moments.LONGEST", 29)
     search = MomentsSearch(values, noise_var=0.04)
     value = search.at(markov_basis(TIMES, 0.2))
     found = search.model(0.2).kernel(ARMS)
