@@ -314,3 +314,9 @@ def test_a_randomised_level_in_a_box_needs_a_shift():
         schedule_for({"type": "randomised"}, BOX, None)
     given = {"type": "randomised", "shift": 1.0, "scale": 0.5}
     assert schedule_for(given, BOX, None)(4) == 1.5
+
+
+def test_a_rule_of_one_agent_serves_another_with_more_arms():
+    used = ConfidenceBound({"type": "finite"}).prepared(ARMS, 35)
+    fresh = ConfidenceBound({"type": "finite"}).prepared(ARMS, 350)
+    assert used.beta(1, 0.0) < used.prepared(ARMS, 350).beta(1, 0.0) == fresh.beta(1, 0.0)

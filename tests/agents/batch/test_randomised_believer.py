@@ -1,10 +1,14 @@
 """The randomised kriging believer: every choice and every believed reward, in dense algebra."""
 
+from copy import deepcopy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.batch.rule import rolled_back
+from gpbandits_env.agents.batch.scored import believe
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
@@ -132,3 +136,16 @@ def test_failed_points_are_hallucinated_beside_what_is_believed():
         with rolled_back(agent.posterior):
             agent.posterior.hallucinate([1, failed])
             assert agent.choose() == [other]
+
+
+@pytest.mark.parametrize(("told", "best"), [(-9.0, None), (9.0, 9.0)])
+def test_a_believed_reward_may_be_the_best_observed(told, best):
+    problem = Problem(Arms.grid(3, -1.0, 1.0), KERNEL, NOISE)
+    agent = agents.make("ei", problem, seed=0, incumbent="observed")
+    agent.tell([0], [told])
+    now = agent.next_round()
+    now = replace(now, posterior=deepcopy(now.posterior), rng=np.random.default_rng(5))
+    mean, var = now.posterior.moments(np.array([2]))
+    reward = mean + np.sqrt(var + NOISE) * np.random.default_rng(5).standard_normal(1)
+    believe(now, np.array([2]))
+    assert now.acquisition().level == pytest.approx(best or reward.item())

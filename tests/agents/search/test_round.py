@@ -308,3 +308,13 @@ def test_a_step_without_gain_is_shortened_also_where_the_slope_stays():
 
     start = np.array([[0.005]])
     assert ascend(saw, start, np.zeros(1), np.ones(1), 8)[1] > saw(start)[0] + 0.01
+
+
+def test_candidates_are_not_kept_for_other_rewards_of_the_same_points():
+    posterior, finder = belief(), search(candidates=50)
+    finder.candidates_of(posterior)
+    x, y = posterior.observed, posterior.rewards
+    posterior.forget()
+    posterior.condition(x, -y)
+    points, mean, _ = finder.candidates_of(posterior)
+    np.testing.assert_allclose(mean, posterior.mean_at(points), atol=1e-10)

@@ -64,3 +64,10 @@ def test_what_does_not_fit_is_refused():
     for data in ("mad", ["made"]):
         with pytest.raises(UnknownName, match="part of gisette"):
             make_task("ramp-loss", {"data": data})
+
+
+def test_a_pattern_beyond_s_may_be_cheaper_than_any_margin():
+    """Its cost C (1 - s) is then the bound on the objective, far below the best value found."""
+    best = RampLoss(1.0, 0.9).best(np.zeros(0))
+    assert -best.optimum - best.accuracy == pytest.approx(0.1)
+    assert best.accuracy > 0.1

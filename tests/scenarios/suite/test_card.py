@@ -97,6 +97,13 @@ def test_random_and_the_oracle_set_the_scale_also_as_newcomers(field):
     assert scales_of(field, "random") == scales_of(field, "genie") == scales_of(field)
 
 
+def test_the_time_of_an_agent_is_a_geometric_mean_over_problems():
+    slow = made(LEVELS, ("made/flat",), seconds=1e-1)
+    fast = made(LEVELS, ("made/hard",), seconds=1e-5)
+    for standing in standings(slow | fast, resamples=20):
+        assert standing.seconds == pytest.approx(1e-3)
+
+
 def test_performance_profiles_are_shares_of_trials(found, field):
     share = found.profiles["mine"][0]
     for limit in (20, 60, 100):
