@@ -32,14 +32,9 @@ def instantaneous(optimum: float | Array, values: Array) -> Array:
     return optimum - values
 
 
-def per_batch(regret: Array) -> Array:
-    """The regret of each batch: the sum over its actions, the last axis."""
-    return _sum(regret, axis=-1)
-
-
 def cumulative(regret: Array) -> Array:
     """R_1, ..., R_T from the regret of each action, (T, m) or (T,); returns (T,)."""
-    return np.cumsum(per_batch(_rounds(regret)))
+    return np.cumsum(_sum(_rounds(regret), axis=-1))
 
 
 def simple(regret: Array) -> Array:

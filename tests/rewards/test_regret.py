@@ -10,7 +10,6 @@ REGRET = np.array([[1.0, 1.5], [0.5, 3.5], [0.5, 0.25]])
 
 def test_definitions_by_hand():
     assert np.array_equal(regret.instantaneous(OPTIMUM, VALUES), REGRET)
-    assert np.array_equal(regret.per_batch(REGRET), [2.5, 4.0, 0.75])
     assert np.array_equal(regret.cumulative(REGRET), [2.5, 6.5, 7.25])
     assert np.array_equal(regret.simple(REGRET), [1.0, 0.5, 0.25])
     assert np.allclose(regret.average(REGRET), [2.5 / 2, 6.5 / 4, 7.25 / 6])
