@@ -197,8 +197,7 @@ class Arms(Domain):
             )
         lows, highs = _bounds(low, high, len(sizes))
         axes = tuple(frozen(np.linspace(*ends)) for ends in zip(lows, highs, sizes, strict=True))
-        mesh = np.meshgrid(*axes, indexing="ij")
-        made = cls(np.stack([m.ravel() for m in mesh], axis=1))
+        made = cls(mesh(axes))
         object.__setattr__(made, "axes", axes)  # which need no check
         return made
 
@@ -414,6 +413,11 @@ def _axes_of(points: Array, given: Sequence[ArrayLike]) -> tuple[Array, ...]:
             "use Arms.grid"
         )
     return axes
+
+
+def mesh(axes: Sequence[Array]) -> Array:
+    """The points (n, d) of a product grid, the last axis fastest."""
+    return np.stack([grid.ravel() for grid in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
 def clock(parts: int) -> Arms:

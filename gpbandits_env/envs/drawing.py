@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, Points, Settings
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, mesh
 from gpbandits_env.envs.scene import Scene, in_context
 from gpbandits_env.rewards.functions import ReplayProcess
 
@@ -212,7 +212,7 @@ def _area(scene: Scene) -> tuple[MapArea, Array]:
         actions: Points = np.arange(domain.size)
     else:
         grid = tuple(np.linspace(low, high, COARSE) for low, high in domain.span.T)
-        actions = np.stack([g.ravel() for g in np.meshgrid(*grid, indexing="ij")], axis=1)
+        actions = mesh(grid)
     names = ("east", "north") if mapped else ("$x_1$", "$x_2$")
     return MapArea(scene.at(actions), grid, names), scene.function(actions)
 

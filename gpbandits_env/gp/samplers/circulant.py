@@ -10,7 +10,7 @@ from scipy.fft import fft, fftn, next_fast_len, rfft
 from scipy.special import betainc
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, mesh
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.linalg import EPS
 from gpbandits_env.gp.samplers.sampler import Sampler, held
@@ -119,9 +119,8 @@ class _Grid:
         self.corner = [np.arange(float(n)) * h for n, h in zip(self.shape, self.steps, strict=True)]
 
     def covariance(self, lags: Sequence[Array]) -> Array:
-        mesh = np.stack([g.ravel() for g in np.meshgrid(*lags, indexing="ij")], axis=1)
         origin = np.zeros((1, len(lags)))
-        return self.kernel(mesh, origin).reshape([len(lag) for lag in lags])
+        return self.kernel(mesh(lags), origin).reshape([len(lag) for lag in lags])
 
     @cached_property
     def plain(self) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.domains import Box
+from gpbandits_env.domains import Box, mesh
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.descent import descend
 from gpbandits_env.gp.linalg import EPS
@@ -68,7 +68,7 @@ class BoxMaximum:
         first = width / (np.array(counts) - 1.0)
         self._spacings = [first / 3.0**level for level in range(1 + ceil(log(coarser) / log(3.0)))]
         kept = prod(counts) * sampler.rank <= KEPT
-        self._features = sampler.features(_mesh(self._axes)) if kept else None
+        self._features = sampler.features(mesh(self._axes)) if kept else None
         self._probes: Array = box.low + width * sobol(box.dim, 16)
         known = sampler.features(self._probes)
         self._sd = float(np.linalg.norm(known, axis=1).max())
@@ -142,13 +142,13 @@ class BoxMaximum:
             return self._features @ xi
         half = _half([len(axis) for axis in self._axes])
         left, right = self._axes[:half], self._axes[half:]
-        x = _mesh([*left, *(axis[:1] for axis in right)])
-        steps = _mesh([*(np.zeros(1) for _ in left), *(axis - axis[0] for axis in right)])
+        x = mesh([*left, *(axis[:1] for axis in right)])
+        steps = mesh([*(np.zeros(1) for _ in left), *(axis - axis[0] for axis in right)])
         return self._sampler.sums(x, steps, xi).ravel()
 
     def _refined(self, level: int, centres: Array, xi: Array, least: float) -> tuple[Array, Array]:
         """The points of a level in the cells of the level before, where values exceed ``least``."""
-        steps = _mesh([THIRDS] * centres.shape[1]) * self._spacings[level - 1]
+        steps = mesh([THIRDS] * centres.shape[1]) * self._spacings[level - 1]
         found = []
         for cells in np.array_split(centres, ceil(len(centres) * max(len(steps), len(xi)) / KEPT)):
             values = self._sampler.sums(cells, steps, xi).ravel()
@@ -213,11 +213,6 @@ def _half(counts: Sequence[int]) -> int:
 def _side(counts: Sequence[int]) -> int:
     half = _half(counts)
     return max(prod(counts[:half]), prod(counts[half:]))
-
-
-def _mesh(axes: Sequence[Array]) -> Array:
-    """The points (n, d) of a product grid."""
-    return np.stack([grid.ravel() for grid in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
 def _tops(points: Array, values: Array) -> IntArray:
