@@ -42,7 +42,7 @@ class Observations:
                 f"{points.shape}, {rewards.shape} and {times.shape}"
             )
         if self.noise_var is not None:
-            own = own_noise(self.noise_var, len(rewards))
+            own = own_noise(self.noise_var, len(rewards)).copy()
             object.__setattr__(self, "noise_var", None if np.isnan(own).all() else frozen(own))
         for name, value in (("points", points), ("rewards", rewards), ("times", times)):
             object.__setattr__(self, name, frozen(value.copy()))

@@ -328,3 +328,11 @@ def test_an_epsilon_near_one_is_kept_and_has_its_derivative():
     found = fit(replace(model, kernel=Empirical(covariance)), series, learn=["noise_var"])
     assert found.model.epsilon == 0.9999
     assert found.log_likelihood == pytest.approx(of_series(found.model, series))
+
+
+def test_the_arrays_of_observations_are_copies():
+    given = {name: np.full(3, 0.5) for name in ("points", "rewards", "times", "noise_var")}
+    kept = Observations(**given)
+    for name, array in given.items():
+        array[0] = 7.0  # the caller may still write to it
+        assert 7.0 not in getattr(kept, name)
