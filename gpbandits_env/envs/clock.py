@@ -112,6 +112,11 @@ class Timing:
         """Whether the last rewards arrived at this time or later, up to the rounding of sums."""
         return self.now >= (1.0 - ROUNDING) * end
 
+    def over(self, rounds: int | None) -> bool:
+        """Whether the episode has lasted as long as the clock and functions of so many rounds."""
+        ends = (self.clock.duration and self.clock.duration / self.clock.unit, rounds)
+        return any(end is not None and self.past(end) for end in ends)
+
     def shown(self) -> Array:
         """The times in an observation, (2,); from then on the agent thinks."""
         self._left = process_time()

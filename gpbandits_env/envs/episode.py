@@ -109,14 +109,6 @@ class Episode:
         timing.now = timing.read + timing.clock.evaluation / timing.clock.unit
         return timing.regret
 
-    def over(self) -> bool:
-        """Whether the episode has lasted as long as its clock and its functions allow."""
-        timing, rounds = self.timing, self.path.rounds
-        assert timing is not None
-        duration = timing.clock.duration
-        late = duration is not None and timing.past(duration / timing.clock.unit)
-        return late or (rounds is not None and timing.past(rounds))
-
     def context(self, t: int) -> Points | None:
         """The context of round t, (1,) or (1, q); None without contexts."""
         return self.path.context(t) if self._contextual else None

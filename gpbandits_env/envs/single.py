@@ -244,7 +244,7 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
         over = self._round == episode.path.rounds
         if episode.timing is not None:
             info["time_regret"] = episode.played(actions, regret)
-            over = episode.over()
+            over = episode.timing.over(episode.path.rounds)
         observation = self._observation(actions, rewards, observed)
         reward = float(np.add.reduce(observation["rewards"]))
         return observation, reward, False, over, info

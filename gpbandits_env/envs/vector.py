@@ -302,7 +302,7 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         """Which episodes are over."""
         ended = self._round >= self._last
         if self._clock is not None:
-            ended |= [episode.over() for episode in self._episodes]
+            ended |= [e.timing.over(e.path.rounds) for e in self._episodes if e.timing]
         return ended
 
     def _advance(self, actions: Points) -> None:
