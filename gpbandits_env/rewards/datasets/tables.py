@@ -35,7 +35,6 @@ from gpbandits_env.files import check_regular, check_unpacked
 MOST_BYTES = 2**32
 TEXT = (".csv", ".csv.gz", ".tsv", ".txt")
 SUFFIXES = (*TEXT, ".npy", ".npz")
-GAPS = ("error", "keep", "drop", "interpolate")
 # Options of text files, named as in `pandas.read_csv`.
 WORDS = ("sep", "decimal", "thousands", "comment", "encoding", "date_format")
 COUNTS = ("skiprows", "skipfooter", "nrows")
@@ -213,7 +212,7 @@ def read_table(
             columns have the name of the time column.
         UnknownName: no such time column, treatment of gaps, or option.
     """
-    one_of(gaps, GAPS, "treatment of gaps")
+    one_of(gaps, ("error", "keep", "drop", "interpolate"), "treatment of gaps")
     for option, value in options.items():
         _check_option(option, value)
     file = Path(path).expanduser()

@@ -21,7 +21,6 @@ EPOCHS = 2
 HELD_OUT = 1000  # of the 5,000
 # One seed for the split, the shuffling and the dropout, so that an evaluation has no noise.
 SEED = 0
-DIGITS = ("small", "mnist")
 # Found by `python benchmarks/task_optimum.py mnist-logistic --points 1024 --steps 3000 --seed 1`
 # (Sobol points of the scaled box, then a random local search from the best ten, which ended at
 # 0.878 to 0.895). Another search with 4,096 points and 1,024 steps found 0.893.
@@ -124,7 +123,7 @@ class MnistLogistic(Task):
     )
 
     def __post_init__(self) -> None:
-        one_of(self.digits, DIGITS, "selection of digits")
+        one_of(self.digits, ("small", "mnist"), "selection of digits")
 
     def prepare(self) -> None:
         split_of(self.digits)
