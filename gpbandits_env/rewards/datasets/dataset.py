@@ -1,5 +1,6 @@
 """The declaration of a data set: its files, where they are searched for, and how to get them."""
 
+import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -62,6 +63,16 @@ class Dataset:
                 f"If it is elsewhere, set {VARIABLE} to its folder."
             )
         return path
+
+    def check(self, content: bytes, digest: str, where: str) -> None:
+        """Check that the SHA-256 of a file of the data set is as published.
+
+        Raises:
+            InvalidInput: it differs.
+        """
+        if hashlib.sha256(content).hexdigest() != digest:
+            wrong = f"its SHA-256 differs from that of the data set {self.name!r}"
+            raise InvalidInput(f"{where}: {wrong}. {self.how_to_get}")
 
 
 def data_folders() -> list[Path]:

@@ -5,7 +5,6 @@ were made from MNIST. tranthe2020 uses it for the ramp loss. The files can be do
 features can be made here from the same digits by the procedure of the challenge.
 """
 
-import hashlib
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import frozen
-from gpbandits_env.errors import InvalidInput, MissingData, one_of
+from gpbandits_env.errors import MissingData, one_of
 from gpbandits_env.rewards.datasets.dataset import Dataset, fetch
 from gpbandits_env.rewards.datasets.mnist import load_digits
 from gpbandits_env.seeding import stream
@@ -116,21 +115,15 @@ def download_gisette(folder: Path) -> Path:
     except (zipfile.BadZipFile, KeyError) as error:
         raise MissingData(f"{URL} did not give the files of Gisette: {error!r}") from None
     for name, content in contents.items():
-        _check(content, name, URL)
+        GISETTE.check(content, CHECKSUMS[name], f"{URL}: {name}")
         (folder / name).write_bytes(content)
     return folder / GISETTE.files[0]
 
 
 def _numbers(name: str) -> NDArray[np.float32]:
     path = GISETTE.locate(name)
-    _check(path.read_bytes(), name, str(path))
+    GISETTE.check(path.read_bytes(), CHECKSUMS[name], str(path))
     return np.fromfile(path, dtype=np.float32, sep=" ")
-
-
-def _check(content: bytes, name: str, where: str) -> None:
-    if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
-        how = GISETTE.how_to_get
-        raise InvalidInput(f"{where}: {name} is not Gisette's, its SHA-256 differs. {how}")
 
 
 GISETTE = Dataset(

@@ -4,7 +4,6 @@ Source: LeCun and Cortes (2010), CC BY-SA 3.0. bedi2022 uses them to tune a logi
 """
 
 import gzip
-import hashlib
 import zlib
 from functools import cache
 from pathlib import Path
@@ -91,10 +90,7 @@ def _content(path: Path) -> bytes:
         content = gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error):
         content = b""
-    if hashlib.sha256(content).hexdigest() != CHECKSUMS[path.name]:
-        raise InvalidInput(
-            f"{path} is not MNIST's {path.name}: its SHA-256 differs. {MNIST.how_to_get}"
-        )
+    MNIST.check(content, CHECKSUMS[path.name], str(path))
     return content
 
 
