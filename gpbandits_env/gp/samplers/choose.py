@@ -109,8 +109,8 @@ def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
 
 
 def _cheapest(arms: Arms, kernel: Kernel) -> Sampler:
-    if _is_product(arms, kernel):
-        return kronecker_factor(arms, kernel)
+    if (product := kronecker_factor(arms, kernel)) is not None:
+        return product
     embeds = arms.size >= CIRCULANT_FROM and can_embed(arms, kernel)
     most = min(arms.size // 4, LARGEST_RANK_WITH_FFT if embeds else LARGEST_RANK)
     most = max(1, min(most, LARGEST_FACTOR // arms.size))
@@ -133,8 +133,7 @@ def _cheapest(arms: Arms, kernel: Kernel) -> Sampler:
 
 
 def _factor(arms: Arms, kernel: Kernel, max_rank: int, tolerance: float) -> Factor | None:
-    if _is_product(arms, kernel):
-        factor = kronecker_factor(arms, kernel, tolerance)
+    if (factor := kronecker_factor(arms, kernel, tolerance)) is not None:
         top = float(kernel.diagonal(arms.coordinates).max())
         factor = factor.thinned(tolerance * top - factor.error)
         if factor.rank <= max_rank:
@@ -143,7 +142,3 @@ def _factor(arms: Arms, kernel: Kernel, max_rank: int, tolerance: float) -> Fact
     if features is not None and features.shape[1] <= max_rank:
         return MatrixFactor(features, 0.0)
     return low_rank_factor(arms, kernel, max_rank, tolerance)
-
-
-def _is_product(arms: Arms, kernel: Kernel) -> bool:
-    return arms.axes is not None and arms.dim > 1 and kernel.axis_kernels(arms.dim) is not None

@@ -8,7 +8,6 @@ from scipy.linalg.lapack import dpocon
 
 from gpbandits_env.arrays import SMALLEST, Array, IntArray, descending
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.kernels.kernel import covariance
 from gpbandits_env.gp.linalg import EPS, cholesky, least_missing, pivoted_cholesky
@@ -206,21 +205,17 @@ def _apply(
     return out.reshape(*values.shape[:-1], n)
 
 
-def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> KroneckerFactor:
-    """The factor of a product kernel on a product grid.
+def kronecker_factor(
+    arms: Arms, kernel: Kernel, tolerance: float = 1e-12
+) -> KroneckerFactor | None:
+    """The factor of a product kernel on a grid of two or more axes; None for others.
 
     Each axis gets a low-rank factor, or a full one if its rank is full. If factor i has error e_i
     and variance v_i, the error of the product is at most sum_i e_i prod_(j not i) v_j.
-
-    Raises:
-        InvalidInput: the arms are not a grid, or the kernel is not a product over axes.
     """
     kernels = kernel.axis_kernels(arms.dim)
-    if arms.axes is None or kernels is None:
-        raise InvalidInput(
-            "a Kronecker factor needs arms on a product grid (Arms.grid), and a kernel that is a "
-            "product of one factor per axis, as the squared exponential is"
-        )
+    if arms.axes is None or arms.dim == 1 or kernels is None:
+        return None
     parts: list[MatrixFactor] = []
     for axis, own in zip(arms.axes, kernels, strict=True):
         line = Arms(axis)
