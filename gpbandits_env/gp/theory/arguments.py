@@ -36,14 +36,6 @@ def nonnegative(values: ArrayLike, name: str, ndim: int | None = None) -> Array:
     return checked
 
 
-def drift(epsilon: ArrayLike) -> Array:
-    """A number in [0, 1], or an array of such numbers."""
-    checked = nonnegative(epsilon, "epsilon")
-    if (checked > 1.0).any():
-        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
-    return checked
-
-
 def log_tail(ratio: ArrayLike, a: float) -> Array:
     """The logarithm of a multiple of a, which must be positive."""
     least = float(np.min(ratio, initial=np.inf))

@@ -13,7 +13,7 @@ from gpbandits_env.arrays import Array, positive, share, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.theory.arguments import drift, log_tail, nonnegative, probability, rounds
+from gpbandits_env.gp.theory.arguments import log_tail, nonnegative, probability, rounds
 from gpbandits_env.gp.theory.information import greedy_design
 from gpbandits_env.gp.theory.regret_bounds import regret_constant
 
@@ -183,7 +183,9 @@ def least_regret(epsilon: ArrayLike, correlation: float = 0.0, variance: float =
         variance: v, the prior variance of each arm.
     Source: bogunovic2016, Theorem 4.1 and Appendix F; the constant is ours, exact for two arms.
     """
-    eps = drift(epsilon)
+    eps = nonnegative(epsilon, "epsilon")
+    if (eps > 1.0).any():
+        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
     if not -1.0 <= correlation <= 1.0:
         raise InvalidInput(f"correlation must lie in [-1, 1], got {correlation!r}")
     spread = math.sqrt(positive(variance, "variance") * (1.0 - correlation) / math.pi)
