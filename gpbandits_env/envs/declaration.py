@@ -80,16 +80,14 @@ class ModelArguments(Arguments):
         """The kernel that is given, or the default."""
         return kernel_from_dict(default if self.kernel is None else self.kernel)
 
-    def modelled(
-        self, process: RewardProcess, kernel: Kernel, noise_var: float | None = None, **known: Any
-    ) -> Bandit:
-        """The bandit of a process; agents know the kernel, a noise variance and ``known``.
+    def modelled(self, process: RewardProcess, kernel: Kernel, **known: Any) -> Bandit:
+        """The bandit of a process; agents know the kernel, the noise variance and ``known``.
 
         Raises:
             InvalidInput: a value out of range, or the kernel is not one of these points.
         """
-        noise_var = self.noise_var if noise_var is None else noise_var
-        problem = Problem(process.domain, kernel, noise_var, self.batch_size, **known)
+        given = {"noise_var": self.noise_var, "batch_size": self.batch_size, **known}
+        problem = Problem(process.domain, kernel, **given)
         kernel.check_points(problem.joint.domain.span)
         return Bandit(problem, process, self.noise_var)
 

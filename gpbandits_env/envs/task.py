@@ -64,7 +64,7 @@ class KnownArguments(ModelArguments):
             noise_var = self.model_noise_var
         mean = mean if self.prior_mean is None else self.prior_mean
         return self.modelled(
-            process, kernel, noise_var, prior_mean=mean, epsilon=epsilon, reward_sd=sd
+            process, kernel, noise_var=noise_var, prior_mean=mean, epsilon=epsilon, reward_sd=sd
         )
 
 
