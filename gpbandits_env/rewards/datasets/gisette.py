@@ -114,6 +114,8 @@ def download_gisette(folder: Path) -> Path:
             contents = {name: archive.read(inside[name]) for name in CHECKSUMS}
     except (zipfile.BadZipFile, KeyError) as error:
         raise MissingData(f"{URL} did not give the files of Gisette: {error!r}") from None
+    finally:
+        packed.unlink()  # the next download would keep it, even if it is another file
     for name, content in contents.items():
         GISETTE.check(content, CHECKSUMS[name], f"{URL}: {name}")
         (folder / name).write_bytes(content)

@@ -80,7 +80,11 @@ def download_mnist(folder: Path) -> Path:
     """
     got = [fetch([a + name for a in ADDRESSES], None, folder) for name in CHECKSUMS]
     for path in got:
-        _content(path)
+        try:
+            _content(path)
+        except InvalidInput:
+            path.unlink()  # the next download would keep it
+            raise
     return got[0]
 
 

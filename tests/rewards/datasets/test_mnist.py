@@ -111,6 +111,8 @@ def test_a_download_falls_back_on_the_mirror(data_folder, stand_ins, monkeypatch
     stand_ins["t10k-labels-idx1-ubyte.gz"] = idx(np.arange(3, dtype=np.uint8))
     with pytest.raises(InvalidInput, match=r"t10k-labels-idx1-ubyte\.gz: its SHA"):
         datasets.download("mnist")
+    assert not (path.parent / "t10k-labels-idx1-ubyte.gz").exists()  # or pooch would keep it
+    assert path.exists()
     monkeypatch.setattr(mnist, "ADDRESSES", mnist.ADDRESSES[:1])
     with pytest.raises(MissingData, match="gone"):
         datasets.download("mnist")
