@@ -20,7 +20,7 @@ from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
 from gpbandits_env.envs.episode import BoolArray, Episode, split_action
 from gpbandits_env.envs.interface import Interface
-from gpbandits_env.errors import InvalidInput, NotReset, shown
+from gpbandits_env.errors import InvalidInput, NotReset, one_of, shown
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import FunctionBatch
 from gpbandits_env.rewards.regret import counted_each, instantaneous
@@ -53,7 +53,8 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
             where the step that ends an episode begins the next one, and the info has the last
             observation and info under "final_obs" and "final_info"; or "Disabled".
     Raises:
-        InvalidInput: a number is out of range, or a render mode or autoreset mode is unknown.
+        InvalidInput: a number is out of range.
+        UnknownName: there is no such render mode or autoreset mode.
     """
 
     def __init__(
@@ -70,7 +71,9 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
-        self.autoreset_mode = _autoreset_of(autoreset_mode)
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        modes = [known.value for known in AutoresetMode]
+        self.autoreset_mode = AutoresetMode(one_of(mode, modes, "autoreset_mode"))
         self.metadata = {**rendering.SIDE_BY_SIDE, "autoreset_mode": self.autoreset_mode}
         # Gymnasium's make() reads -1 as "no limit"; so do we.
         horizon = None if max_episode_steps == -1 else max_episode_steps
@@ -386,15 +389,6 @@ def _mask_of(mask: ArrayLike | None, count: int) -> BoolArray:
             f"{array.dtype} of shape {array.shape}"
         )
     return array
-
-
-def _autoreset_of(mode: AutoresetMode | str) -> AutoresetMode:
-    """The autoreset mode of a name; raises `InvalidInput` if there is none."""
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        known = [each.value for each in AutoresetMode]
-        raise InvalidInput(f"autoreset_mode must be one of {known}, got {shown(mode)}") from None
 
 
 def _of_some(info: Info, which: BoolArray) -> Info:

@@ -113,7 +113,7 @@ def test_other_autoreset_modes_are_arguments_of_the_vector_environment(mode):
         gym.make_vec(
             "gpbandits/StaticGP-v0", 2, vectorization_mode="sync", grid=[4], autoreset_mode=mode
         )
-    with pytest.raises(InvalidInput, match="'SameStep'"):
+    with pytest.raises(UnknownName, match="did you mean 'SameStep'"):
         gym.make_vec("gpbandits/StaticGP-v0", 2, autoreset_mode="same")
 
 
