@@ -55,11 +55,6 @@ class Bandit:
         """The standard deviation of the noise on a reward."""
         return float(np.sqrt(self.noise_var))
 
-    def horizon(self, most: int | None) -> int | None:
-        """The number of rounds of an episode of at most so many; None if there is no end."""
-        ends = [end for end in (most, self.process.rounds) if end is not None]
-        return min(ends, default=None)
-
     def reward_range(self) -> tuple[float, float]:
         """The ends between which rewards lie in the observation space."""
         low, high = self.process.bounds()

@@ -88,8 +88,8 @@ class Interface:
     def _problem(self, horizon: int | None) -> Problem:
         """What an agent may know in episodes of at most so many rounds, without reset options."""
         most = None if self._delays is None else self._delays.most
-        horizon = self._bandit.horizon(horizon)
-        return replace(self._bandit.problem, horizon=horizon, max_delay=most)
+        ends = [end for end in (horizon, self._bandit.process.rounds) if end is not None]
+        return replace(self._bandit.problem, horizon=min(ends, default=None), max_delay=most)
 
     def _action_space(self) -> Space:
         """A batch of actions, or one arm; if selective, a pair of these and which to observe."""
