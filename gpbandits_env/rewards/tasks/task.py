@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, IntArray, Points, Scalar, all_of, frozen, one_each
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.rewards.functions import ArmFunction, Function, StaticProcess
-
-SCALES = ("linear", "log", "integer")
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,8 @@ class Axis:
             the nearest integer before the task is evaluated.
         count: the number of equal coordinates.
     Raises:
-        InvalidInput: the scale is unknown, or a logarithmic axis does not start above 0.
+        UnknownName: there is no such scale.
+        InvalidInput: a logarithmic axis does not start above 0.
     """
 
     name: str
@@ -39,8 +38,7 @@ class Axis:
     count: int = 1
 
     def __post_init__(self) -> None:
-        if self.scale not in SCALES:
-            raise InvalidInput(f"a scale must be one of {SCALES}, got {self.scale!r}")
+        one_of(self.scale, ("linear", "log", "integer"), "scale of an axis")
         if self.scale == "log" and not self.low > 0:
             raise InvalidInput(f"a logarithmic axis must start above 0, got {self.low!r}")
 

@@ -52,7 +52,7 @@ def test_the_corners_of_the_cube_are_in_the_box():
 
 
 def test_axes_that_cannot_be_are_refused():
-    with pytest.raises(InvalidInput, match="scale"):
+    with pytest.raises(UnknownName, match="no scale of an axis named 'cubic'"):
         Axis("x", 0, 1, "cubic")
     with pytest.raises(InvalidInput, match="above 0"):
         Axis("x", 0, 1, "log")
