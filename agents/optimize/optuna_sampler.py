@@ -15,6 +15,7 @@ import numpy as np
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Real
+from gpbandits_env.agents.optimize.inputs import located
 from gpbandits_env.agents.optimize.usual_agent import check_settings
 from gpbandits_env.arrays import LARGEST, Plain, Settings, whole
 from gpbandits_env.errors import InvalidInput, require_extra
@@ -96,7 +97,10 @@ class GPBanditsSampler(BaseSampler):
         early = sum(t.state == TrialState.COMPLETE for t in trials) < self._n_initial
         if not search_space:
             return {}
-        parameters = {name: _Parameter.named(name, d) for name, d in search_space.items()}
+        parameters: dict[str, _Parameter] = {}
+        for name, distribution in search_space.items():
+            with located(f"the parameter {name!r}"):
+                parameters[name] = _Parameter.of(distribution)
         bounds = dict.fromkeys(chain.from_iterable(map(_limits, trials)), 0.0)
         campaign = Campaign(  # raises errors of settings also early
             {name: p.dimension for name, p in parameters.items()},
@@ -207,14 +211,6 @@ class _Parameter:
     dimension: Dimension
     inside: Callable[[Any], object]
     outside: Callable[[Any], object]
-
-    @classmethod
-    def named(cls, name: str, own: BaseDistribution) -> "_Parameter":
-        """That of a distribution; an error names the parameter."""
-        try:
-            return cls.of(own)
-        except InvalidInput as error:
-            raise InvalidInput(f"the parameter {name!r}: {error}") from None
 
     @classmethod
     def of(cls, own: BaseDistribution) -> "_Parameter":
