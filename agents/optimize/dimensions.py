@@ -58,7 +58,8 @@ class Dimension(ABC):
 
     def others(self, value: Any) -> list[Any]:
         """The values that a search tries instead of one; all others if there are few."""
-        return [other for other in self.values() if other != value]
+        own = self.key(value)
+        return [other for other in self.values() if self.key(other) != own]
 
 
 DIMENSIONS: Family[Dimension] = Family("dimension")
@@ -225,10 +226,6 @@ class Choice(Dimension):
 
     def values(self) -> list[object]:
         return list(self.options)
-
-    def others(self, value: object) -> list[object]:
-        own = self.index(value)
-        return [other for i, other in enumerate(self.options) if i != own]
 
     def key(self, value: Any) -> Any:
         try:
