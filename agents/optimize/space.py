@@ -199,8 +199,12 @@ class Space(Displayed):
         return limits is None or bool(limits.holds(self.encode(params)[None])[0])
 
     def encode(self, params: Params) -> Array:
-        """The point (d,) of checked values."""
-        return np.concatenate([d.encode(params[name]) for name, d in self.dimensions.items()])
+        """The point (d,) of checked values of all or some dimensions, NaN for the others."""
+        point = np.full(self.dim, np.nan)
+        for name, (dimension, part) in zip(self.dimensions, self.cube.parts, strict=True):
+            if name in params:
+                point[part] = dimension.encode(params[name])
+        return point
 
     def encode_all(self, points: object) -> Array:
         """The points (n, d) of the unit cube of points as `check_all` takes them."""
@@ -232,23 +236,15 @@ class Space(Displayed):
             raise InvalidInput(
                 f"a context must be a dict of some values by name, not all, got {shown(context)}"
             )
-        self.nearest(np.zeros(self.dim), self.partly(checked))  # there is one
+        self.nearest(np.zeros(self.dim), self.encode(checked))  # there is one
         return checked
 
     def joined(self, params: Params, context: Params) -> Plain:
         """The values nearest to checked values that agree with a checked context."""
         if not self.domain.finite:
             return {**params, **context}
-        action = self.nearest(self.encode(params), self.partly(context))
+        action = self.nearest(self.encode(params), self.encode(context))
         return self.params(action) | dict(context)
-
-    def partly(self, context: Params) -> Array:
-        """The point (d,) of checked values, with NaN in the coordinates of the others."""
-        point = np.full(self.dim, np.nan)
-        for name, (dimension, part) in zip(self.dimensions, self.cube.parts, strict=True):
-            if name in context:
-                point[part] = dimension.encode(context[name])
-        return point
 
     def actual(self, point: Array) -> Plain:
         """The named values of the action nearest to the values at a point (d,) of the unit cube."""

@@ -57,7 +57,7 @@ class SpaceAgent:
         search, points = agent.search, self._points_of(around) if around else None
         search.renew()
         if context:
-            search.fix(self.space.domain, self.space.partly(context))
+            search.fix(self.space.domain, self.space.encode(context))
         search.feasibility = feasibility
         known = agent.posterior.observed[: None if noisy is False else 0]
         if points is not None and not noisy:
@@ -115,7 +115,7 @@ class SpaceAgent:
         """The values with the largest posterior mean among those that agree with the context."""
         agent, search = self.agent, self.agent.search
         search.renew()
-        search.fix(self.space.domain, self.space.partly(context))
+        search.fix(self.space.domain, self.space.encode(context))
         try:
             point = search.best(Mean(), agent.posterior)
         finally:
