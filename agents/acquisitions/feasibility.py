@@ -122,26 +122,11 @@ class SampledSlacks:
     """Samples of slacks, for ``size`` samples of the function; see `Feasibility`."""
 
     def __init__(self, of: Feasibility, rng: np.random.Generator, size: int) -> None:
-        self._size, self._success, self._failed = size, of.success, of.failed
+        self._success, self._failed = of.success, of.failed
         self._samples: list[Any] = []
         for slack in of.slacks:
             sample = slack.sample if slack.domain.finite else slack.paths  # type: ignore[attr-defined]
             self._samples.append(sample(rng, size))
-
-    def violation(self, points: Points) -> Array:
-        """How far each sample violates its constraints at points (n, ...), summed: (size, n).
-
-        It is 0 where all constraints hold.
-        """
-        total = np.zeros((self._size, len(points)))
-        for sample in self._samples:
-            slack = sample[:, points] if points.ndim == 1 else sample(points)
-            total += np.maximum(-slack, 0.0)
-        if self._success is not None:
-            total += np.maximum(-self._success.mean_at(points), 0.0)
-        if self._failed is not None:
-            total[:, coincident(points, self._failed)] = np.inf
-        return total
 
     def holds(self, points: Array, which: IntArray) -> NDArray[np.bool_]:
         """Whether all constraints of sample ``which`` (n,) hold at points (n, d) of a box, (n,)."""
@@ -157,12 +142,19 @@ class SampledSlacks:
     def ranked(self, values: Array, points: Points) -> tuple[Array, NDArray[np.bool_]]:
         """Samples of the function (size, n) such that points that violate a constraint come last.
 
-        Among these, a smaller violation comes first.
+        Among these, a smaller violation, summed over the constraints, comes first.
 
         Returns:
             The ranked values, a new array (size, n), and which points are feasible, (size, n).
         """
-        violation = self.violation(points)
+        violation = np.zeros(values.shape)
+        for sample in self._samples:
+            slack = sample[:, points] if points.ndim == 1 else sample(points)
+            violation += np.maximum(-slack, 0.0)
+        if self._success is not None:
+            violation += np.maximum(-self._success.mean_at(points), 0.0)
+        if self._failed is not None:
+            violation[:, coincident(points, self._failed)] = np.inf
         feasible = violation == 0.0
         lowest = values.min(axis=1, keepdims=True)
         return np.where(feasible, values, lowest - violation), feasible
