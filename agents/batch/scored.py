@@ -153,25 +153,12 @@ class Boltzmann(BatchRule):
         if feasibility is not None:
             acquisition = acquisition.in_logarithms(float(score.min()))
             score = acquisition.score(mean, var) + feasibility.log_probability(actions)
+        top = score.max()
+        if acquisition.logarithmic:
+            value = np.exp(score - top) if np.isfinite(top) else np.zeros_like(score)
+        else:
+            value = score - top
         sharpness = self.scale * np.log(1.0 + self.earlier + now.t)
-        weights = policy(score, acquisition.logarithmic, sharpness, self.over)
-        return actions[now.rng.choice(len(weights), now.m, p=weights)]
-
-
-def policy(score: Array, logarithmic: bool, sharpness: float, over: str = "sd") -> Array:
-    """The probabilities (n,), proportional to exp(sharpness a / s(a)).
-
-    Args:
-        score: the acquisition a, (n,), or its logarithm.
-        logarithmic: whether the score is the logarithm of a.
-        sharpness: b_t s(a).
-        over: what s(a) is, one of `SPREADS`.
-    """
-    top = score.max()
-    if logarithmic:
-        value = np.exp(score - top) if np.isfinite(top) else np.zeros_like(score)
-    else:
-        value = score - top
-    spread = SPREADS[over](value)
-    weights: Array = np.exp(sharpness * (value - value.max()) / (spread if spread > 0 else 1.0))
-    return weights / weights.sum()
+        spread = SPREADS[self.over](value)
+        weights = np.exp(sharpness * (value - value.max()) / (spread if spread > 0 else 1.0))
+        return actions[now.rng.choice(len(weights), now.m, p=weights / weights.sum())]
