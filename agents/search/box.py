@@ -226,8 +226,7 @@ class BoxSearch(CandidateSearch):
         self.box, self.through = domain, None
         if point is not None:
             free = np.flatnonzero(np.isnan(point))
-            middle = 0.5 * (domain.low + domain.high)
-            fill = InputScaling.of(domain).scale(np.where(np.isnan(point), middle, point)[None])
+            fill = InputScaling.of(domain).scale(point[None])
             self.through = BoxMap(Coordinates(free, fill), domain)
             self.box = self.through.small
         self.renew()
