@@ -109,8 +109,7 @@ def constraints_by_name(names: Collection[str], given: Any) -> Mapping[str, Any]
     """Values of constraints by name: a dict, or a list in the order of the names."""
     if isinstance(given, Mapping):
         return given
-    single = not isinstance(given, (list, tuple)) and np.ndim(given) == 0
-    values = listed(np.atleast_1d(given) if single else given, "constraints")
+    values = listed(np.atleast_1d(given) if is_value(given) else given, "constraints")
     if len(values) != len(names):
         raise InvalidInput(f"constraints must have {len(names)} values, got {shown(given)}")
     return dict(zip(names, values, strict=True))
