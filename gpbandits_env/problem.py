@@ -7,7 +7,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.domains import MOST_NUMBERS, Domain, joined
+from gpbandits_env.domains import MOST_NUMBERS, Arms, Box, Domain, joined
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.model import Model
@@ -63,7 +63,7 @@ class Problem(Displayed):
 
     def __post_init__(self) -> None:
         for name, given in (("domain", self.domain), ("contexts", self.contexts)):
-            if not isinstance(given, Domain) and not (given is None and name == "contexts"):
+            if not isinstance(given, (Arms, Box)) and not (given is None and name == "contexts"):
                 raise InvalidInput(f"{name} must be Arms or a Box, got {shown(given)}")
         self._check_model()
         whole(self.batch_size, "batch_size", 1, MOST_NUMBERS // self.domain.dim)

@@ -1,9 +1,11 @@
 """What a learner is told."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.gp.model import Model
@@ -43,6 +45,7 @@ def test_prior_mean_is_a_number_or_a_read_only_copy():
         {"prior_mean": [[0.0, 1.0, 2.0, 3.0]]},
         {"prior_mean": float("inf")},
         {"contexts": np.zeros(2)},
+        {"domain": Mock(spec=Domain, dim=1, finite=False)},  # a third kind
     ],
 )
 def test_numbers_out_of_range_are_refused(wrong):

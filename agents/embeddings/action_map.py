@@ -52,7 +52,6 @@ class ActionMap(Part):
 
     def set_context(self, context: Points | None, search: Any) -> None:
         """Go to a context, (1,) or (1, q), and let a search choose among the actions in it."""
-        return
 
     def kernel(self, kernel: Kernel) -> Kernel:
         """The kernel of the posterior, for that of the model."""
@@ -139,11 +138,9 @@ def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Gene
     The points are drawn by a child of ``rng``.
 
     Raises:
-        InvalidInput: there are fewer than 2 candidates, or the domain is neither arms nor a box.
+        InvalidInput: there are fewer than 2 candidates.
     """
     domain = problem.domain
-    if not isinstance(domain, (Arms, Box)):
-        raise InvalidInput(f"the domain must be Arms or a Box, got {type(domain).__name__}")
     if candidates is not None:
         whole(candidates, "candidates", 2, MOST)
     contexts, problem = problem.contexts, problem.replaced(contexts=None)
