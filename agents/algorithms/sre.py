@@ -24,7 +24,6 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.arrays import State, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.learning import InputScaling
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams
 
@@ -61,7 +60,6 @@ class StagedMap(EmbeddedMap):
         self._streams, self.stage = Streams(rng), 0
         self._anchor = self.best = np.zeros(box_of(problem).dim)
         super().__init__(problem, sequential_embedding(self._anchor, self._d, self._streams.at(0)))
-        self._scaling = InputScaling.of(problem.domain)
         self.begin()
 
     def begin(self) -> None:
@@ -77,7 +75,7 @@ class StagedMap(EmbeddedMap):
         if len(seen.rewards) and seen.rewards.max() > self._best_reward:
             top = int(seen.rewards.argmax())
             self._best_reward = float(seen.rewards[top])
-            self.best = self._scaling.scale(seen.actions[[top]])[0]
+            self.best = self._map.scaling.scale(seen.actions[[top]])[0]
         stage = min(seen.round // self._per_stage, self._stages - 1)
         if stage == self.stage:
             return
