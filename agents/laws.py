@@ -17,7 +17,6 @@ from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.laws import keep_all
 from gpbandits_env.problem import Problem
 
-ROUNDS = 5
 # The step of central differences.
 STEP = 1e-6
 # Makes a new agent, always with the same seed.
@@ -284,7 +283,7 @@ LAWS = (
 )
 
 
-def trial(agent: Agent, rounds: int = ROUNDS) -> Points:
+def trial(agent: Agent, rounds: int = 5) -> Points:
     """The actions of an agent on the rewards of a smooth function, (rounds, m, ...)."""
     chosen = []
     for _ in range(rounds):

@@ -25,7 +25,6 @@ from gpbandits_env.gp.linalg import root
 from gpbandits_env.gp.posterior import Posterior
 from gpbandits_env.problem import Problem
 
-INCUMBENTS = ("posterior-mean", "observed", "max-mean", "sampled")
 # A sampled incumbent is the largest of a sample at this many points, whose means are largest.
 MOST_SAMPLED = 512
 # The variance added to each of them, relative to the largest.
@@ -156,7 +155,7 @@ class Improvement(AcquisitionRule):
 
     def __post_init__(self) -> None:
         one_of(self.variant, VARIANTS, "variant of the improvement")
-        one_of(self.incumbent, INCUMBENTS, "incumbent")
+        one_of(self.incumbent, ("posterior-mean", "observed", "max-mean", "sampled"), "incumbent")
         positive(self.margin, "margin", zero=True)
         flag(self.augmented, "augmented")
 

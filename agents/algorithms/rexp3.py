@@ -24,8 +24,6 @@ from gpbandits_env.arrays import MOST, Array, Points, State, finite_array, posit
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
-USUAL_HORIZON = 1000
-
 
 class RExp3(Agent):
     """Exponential weights on K arms, which are reset to equal weights after each block of rounds.
@@ -60,7 +58,7 @@ class RExp3(Agent):
         arms = len(points)
         effort = arms * math.log(max(arms, 2))  # K log K
         if reset_every is None:
-            rounds = (problem.horizon or USUAL_HORIZON) / positive(variation, "variation")
+            rounds = (problem.horizon or 1000) / positive(variation, "variation")
             reset_every = math.ceil(min(effort ** (1.0 / 3.0) * rounds ** (2.0 / 3.0), MOST))
         self.reset_every = whole(reset_every, "reset_every")
         self.exploration = min(1.0, math.sqrt(effort / ((math.e - 1.0) * self.reset_every)))

@@ -17,9 +17,6 @@ from gpbandits_env.gp.posterior import Posterior
 from gpbandits_env.gp.theory.compression import compression_budget, compression_threshold
 from gpbandits_env.problem import Problem
 
-# What the setting ``compress`` may be, and what its dict may state.
-KINDS, FIELDS = "a number or a dict", ("epsilon", "alpha", "noise_var")
-
 
 @dataclass(frozen=True)
 class Compression:
@@ -84,10 +81,10 @@ def compression_for(spec: Settings | float | None, problem: Problem) -> Compress
     Source: bedi2022, Theorem 3.1.
     """
     epsilon_only = spec is None or is_number(spec)
-    fields = {"epsilon": spec or 0.0} if epsilon_only else mapping(spec, "compress", KINDS)
-    given = {}
+    given, kind = {}, "a number or a dict"
+    fields = {"epsilon": spec or 0.0} if epsilon_only else mapping(spec, "compress", kind)
     for name, value in fields.items():
-        one_of(name, FIELDS, "field of the setting 'compress'")
+        one_of(name, ("epsilon", "alpha", "noise_var"), "field of the setting 'compress'")
         given[name] = positive(value, f"compress: {name}", zero=name != "noise_var")  # type: ignore[arg-type]
     if ("epsilon" in given) == ("alpha" in given):
         raise InvalidInput(f"compress needs epsilon or alpha, and not both, got {shown(spec)}")
