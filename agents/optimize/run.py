@@ -164,7 +164,8 @@ class Run:
     def _call_in_batches(self, call: Map) -> None:
         """Evaluate ``batch`` points at a time; each value is recorded as it arrives."""
         while self._goes_on(self.made):
-            points = self._next(min(self.batch, self.n_calls - self.made))
+            rest = self.batch - self.made % self.batch  # of a batch that was interrupted
+            points = self._next(min(rest, self.n_calls - self.made))
             values = call(self._call, [self.campaign.space.shaped(p.params) for p in points])
             for point, value in zip(points, _one_each(values, len(points)), strict=True):
                 self._close(point.id, value)

@@ -271,6 +271,24 @@ def test_an_exception_ends_the_run_and_loses_nothing(tmp_path):
     assert again.ask()
 
 
+@pytest.mark.parametrize("calls", [4, 5])
+def test_a_run_that_was_interrupted_within_a_batch_goes_on_as_if_it_was_not(calls, tmp_path):
+    given = {"n_calls": 12, "n_initial": 3, "batch": 3, "seed": 0}
+    whole = agents.minimize(branin, BRANIN, **given)
+    made = []
+
+    def fun(x):
+        if len(made) == calls:
+            raise KeyboardInterrupt
+        made.append(x)
+        return branin(x)
+
+    with pytest.raises(KeyboardInterrupt):
+        agents.minimize(fun, BRANIN, file=tmp_path / "c.json", **given)
+    again = agents.minimize(branin, BRANIN, file=tmp_path / "c.json", **given)
+    np.testing.assert_array_equal(again.x_iters, whole.x_iters)
+
+
 def test_a_stop_iteration_ends_the_run_like_other_exceptions():
     values = iter([1.0, 2.0])
     with pytest.raises(RuntimeError, match="StopIteration") as caught:
