@@ -187,10 +187,11 @@ def _states(
             "kernel (epsilon), a smoother kernel in space, or fewer arms"
         )
     if tolerance > exact:
+        omitted = sum(f.error for f in factors) / float(kernel.diagonal(arms.coordinates).max())
         warnings.warn(
             f"the kernel {kernel.type_name!r} on {arms.size} arms is too rough for an exact filter "
             f"with {size} temporal states: one of rank {sum(f.rank for f in factors)} is used, "
-            f"without up to {100.0 * tolerance:g}% of the prior variance of an arm",
+            f"without up to about {100.0 * omitted:.2g}% of the prior variance of an arm",
             stacklevel=2,
         )
     if discount != 1.0:

@@ -92,7 +92,8 @@ def factor_for(
 ) -> Factor | None:
     """A cached factor of rank at most ``max_rank``, for a posterior; None if there is none.
 
-    The tolerance is the variance that the factor may miss, relative to the largest variance.
+    The tolerance is the variance that the factor may miss, relative to the largest variance; on a
+    product grid each axis may miss as much.
     """
     check_on(kernel, arms.coordinates)
     tolerance = positive(tolerance, "tolerance", zero=True)

@@ -1,6 +1,7 @@
 """The posterior in space and time against the dense formula, for every temporal kernel."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -253,7 +254,7 @@ def test_a_variance_that_would_grow_without_bound_is_refused(same):
 def test_a_large_state_omits_the_stated_variance(monkeypatch):
     arms, kernel = Arms.grid(30), Matern32(0.3)
     monkeypatch.setattr(choose, "MOST_STATES", 10 * SEASON.states)
-    with pytest.warns(UserWarning, match=r"one of rank \d+ is used, without up to 3% of the prior"):
+    with pytest.warns(UserWarning, match=r"one of rank \d+ is used, without up to"):
         posterior = posterior_for(arms, kernel, NOISE, temporal=SEASON)
     omitted = 1.0 - posterior.var
     assert omitted.min() >= 0.0
@@ -277,6 +278,17 @@ def test_each_term_has_its_own_share_of_the_largest_state(monkeypatch):
     kernel = Matern32(0.3) + ConstantKernel(0.8)
     posterior = posterior_for(Arms.grid(30), kernel, NOISE, temporal=in_time)
     np.testing.assert_allclose(posterior.var, 1.8)
+
+
+def test_a_large_state_on_a_grid_says_what_all_axes_omit_together(monkeypatch):
+    monkeypatch.setattr(choose, "MOST_STATES", 100 * SEASON.states)
+    arms, kernel = Arms.grid((16, 16)), SquaredExponential(0.12)
+    with pytest.warns(UserWarning, match="without up to") as caught:
+        posterior = posterior_for(arms, kernel, NOISE, temporal=SEASON)
+    (stated,) = re.findall(r"([\d.]+)%", str(caught[0].message))
+    omitted = 100.0 * (1.0 - posterior.var.min())
+    assert float(stated) == pytest.approx(omitted, rel=0.3)
+    assert float(stated) >= 0.95 * omitted
 
 
 def test_a_state_that_is_too_large_is_refused():
