@@ -71,13 +71,13 @@ def pseudo_values(statistic: Callable[..., float], *values: Array) -> Array:
 
 
 def spread() -> Arrays:
-    """The standard deviation of the final regret of each agent, as pseudo-values by function.
+    """The standard deviation of the final regret of each agent, as pseudo-values by run.
 
-    Claim: gp-draws-hard-and-consistent.
+    Claims: gp-draws-hard-and-consistent, published-spreads.
     """
     return {
         f"{name} {label}": pseudo_values(lambda v: v.std(ddof=1), ends(name, label))
-        for name in ("rbf-2d", "rbf-3d")
+        for name in SAME_TASK
         for label in PAPERS
     }
 
