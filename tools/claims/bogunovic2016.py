@@ -163,6 +163,7 @@ MEASURES: dict[str, tuple[Measure, ...]] = {
 
 COMPUTATIONS = {
     **{f"theorems-{name}": partial(theory.theorems, name) for name in theory.KERNELS},
-    **named(theory.information, theory.lower_bound),
+    **named(theory.information, theory.lower_bound, theory.information_with_drift),
+    **named(theory.distant_maxima, theory.block_lengths, theory.without_drift),
     **named(real.temperature, real.traffic_draws, real.learned),
 }

@@ -1,5 +1,6 @@
 """The computations that decide the claims of bogunovic2016 about its theory."""
 
+import itertools
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,13 +14,14 @@ from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
-from gpbandits_env.gp.kernels import Kernel, Matern, Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import Kernel, Matern, Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.theory import time_varying as tv
+from gpbandits_env.gp.theory.information import GREEDY
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers.bogunovic2016 import EPSILONS, TAILS
-from gpbandits_env.scenarios.study.runner import make_env
+from gpbandits_env.scenarios.study.runner import lent, make_env, run_rounds
 from gpbandits_env.seeding import seed_for, stream
 from tools.claims import Arrays, peaks
 from tools.claims.bogunovic2016_real import log_ratio
@@ -237,6 +239,80 @@ def exact_gains(covariance: Array, noise: float, epsilon: float, rounds: int = M
         beliefs = (beliefs[:, None] - outer).reshape(-1, arms, arms)
         beliefs = (1.0 - epsilon) * beliefs + epsilon * covariance
         gains = after.ravel()
+    return found
+
+
+def information_with_drift() -> Arrays:
+    """The greedy gain under drift over that without, at T = 200 and 500 on the 50 x 50 grid.
+
+    "surely": over e/(e - 1) times the latter, which is at least gamma_T.
+    """
+    found: Arrays = {}
+    for name, kernel in KERNELS.items():
+        still = theory.greedy_design(GRID, kernel, NOISE, HORIZON)[1]
+        for epsilon in EPSILONS:
+            ratio = tv.greedy_time_varying_gain(GRID, kernel, NOISE, epsilon, HORIZON) / still
+            for t in (200, HORIZON):
+                cell = f"{name} epsilon {epsilon} T {t}"
+                found |= {cell: ratio[t - 1], f"surely {cell}": GREEDY * ratio[t - 1]}
+    return found
+
+
+# -- The course of time: Section 2, Corollary 4.1 --------------------------------------------------
+
+
+def distant_maxima() -> Arrays:
+    """How f_500 differs from f_1 if epsilon = 500^(-c), for 1000 draws.
+
+    "correlation": that of f_1(x) and f_500(x). "moved": whether the maxima are more than a
+    lengthscale apart.
+    """
+    line, found = Arms.grid((200,)), {}
+    fields = {
+        "se 1-d": (line, KERNELS["se"]),
+        "matern32 1-d": (line, Matern32(LENGTHSCALE)),
+        **{f"{name} 2-d": (GRID, kernel) for name, kernel in KERNELS.items()},
+    }
+    for name, (arms, kernel) in fields.items():
+        factor = np.linalg.cholesky(kernel(arms.coordinates) + 1e-9 * np.eye(arms.size))
+        noise = stream("bogunovic2016/distant-maxima", name).standard_normal((arms.size, 2000))
+        first, fresh = np.split(factor @ noise, 2, axis=1)
+        for c in (0.25, 0.5, 0.75):
+            rho = (1.0 - HORIZON**-c) ** ((HORIZON - 1) / 2)
+            last = rho * first + np.sqrt(1.0 - rho**2) * fresh
+            apart = np.subtract(*(arms.coordinates[f.argmax(axis=0)] for f in (first, last)))
+            found[f"moved {name} c {c}"] = np.linalg.norm(apart, axis=1) > LENGTHSCALE
+            found[f"correlation c {c}"] = rho
+    return found
+
+
+def block_lengths() -> Arrays:
+    """Ratios that are at least 1 if the N of Corollary 4.1 increases as Section 4.2 says.
+
+    N is epsilon^(-1/(4 - c)) in two dimensions. "less drift" is over N at the next larger epsilon,
+    "smoother" over that of the rougher kernel.
+    """
+    powers = {"matern52": 6.0 / 11.0, "matern92": 6.0 / 15.0, "se": 0.0}
+    lengths = {name: np.power(EPSILONS, -1.0 / (4.0 - c)) for name, c in powers.items()}
+    found = {f"less drift {name}": n[:-1] / n[1:] for name, n in lengths.items()}
+    for (rougher, a), (smoother, b) in itertools.pairwise(lengths.items()):
+        found[f"smoother {smoother} than {rougher}"] = b / a
+    return found
+
+
+def without_drift() -> Arrays:
+    """The regret of GP-UCB with 0.8 log(4 t) at epsilon = 0: (50, k) at the rounds "T"."""
+    rounds = np.round(np.geomspace(200, 2000, 13)).astype(np.int64)
+    found: Arrays = {"T": rounds}
+    for name in KERNELS:
+        given = {**registry.get(f"bogunovic2016/{name}").env_kwargs, "epsilon": 0.0}
+        curves = []
+        for trial in range(TRIALS):
+            with lent("gpbandits/MarkovGP-v0", given, 2000) as env:
+                env.reset(seed=seed_for("bogunovic2016/without-drift", name, trial))
+                agent = agents.make("gp-ucb", env, seed=0, beta=LOG_TIME)
+                curves.append(run_rounds(env, agent, 2000)[0]["regret"].ravel().cumsum())
+        found[name] = np.array(curves)[:, rounds - 1]
     return found
 
 
