@@ -27,11 +27,6 @@ from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
 # Arrays by name, or lists and numbers that become arrays where they are kept.
 Arrays = dict[str, Any]
 Computation = Callable[[], Arrays]
-# The scenarios whose trials replay the same recorded days.
-REPLAYED = (
-    *("bogunovic2016/temperature", "bogunovic2016/traffic", "bogunovic2016/traffic-i880"),
-    *("clock/temperature", "context/temperature", "time/temperature", "time/traffic"),
-)
 
 
 def measures(scenario: str) -> tuple[Measure, ...]:
@@ -41,8 +36,8 @@ def measures(scenario: str) -> tuple[Measure, ...]:
 
 def units(scenario: str) -> Units | None:
     """How the trials of a scenario fall into independent units; None if each is one."""
-    usual = one_unit if scenario in REPLAYED else None
-    return table(scenario, "UNITS").get(scenario, usual)
+    replays = registry.get(scenario).env == "gpbandits/Replay-v0"
+    return table(scenario, "UNITS").get(scenario, one_unit if replays else None)
 
 
 def table(id: str, name: str) -> Mapping[str, Any]:

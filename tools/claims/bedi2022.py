@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.scenarios.papers.bedi2022 import ENTROPY, EPSILON
+from gpbandits_env.scenarios.papers.bedi2022 import ENTROPY, EPSILON, SCENARIOS
 from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.evidence import Evidence, rounds_kept
 from gpbandits_env.scenarios.results.store import Store
@@ -182,12 +182,7 @@ def _reached(seconds: Array, regret: Array, ends: Array) -> tuple[IntArray, Arra
     return done, np.maximum(regret[np.arange(len(done)), done - 1] / done, NEGLIGIBLE)
 
 
-_READINGS = ("", "@entropy", "@epsilon", "@regularized", "@qbar", "@scaled", "@regularized-scaled")
-MEASURES = {
-    f"bedi2022/{name}{end}": (late, early, size, *((time,) if name == "mnist-logistic" else ()))
-    for name in ("example", "rosenbrock", "mnist-logistic")
-    for end in _READINGS
-}
+MEASURES = {s.id: (late, early, size, *((time,) if "logistic" in s.id else ())) for s in SCENARIOS}
 COMPUTATIONS = {
     **named(bounds.corollary, bounds.confidence, bounds.constant, bounds.dictionaries),
     **{f"horizons-{p}-{r}": partial(bounds.horizons, p, r) for p in (1, 2) for r in RULES[:2]},
