@@ -117,18 +117,14 @@ READINGS_KEPT = {
 
 
 def settled(of: str = "") -> Arrays:
-    """Orders at the end, by trial; NaN where the mean order has not settled, as in `domains`."""
+    """Orders at the end, by trial; NaN where the mean order has not settled: `bounds.settled`."""
     found, (scenarios, end) = {}, READINGS_KEPT[of]
     for task, id, _ in TASKS:
         evidence = kept(f"bedi2022/{id}{scenarios}")
         last = evidence.rounds >= 0.75 * evidence.horizon
-        x = np.log(evidence.rounds[last])
-        x -= x.mean()
         for rule, label in zip(RULES, DENSE, strict=True):
             orders = evidence.curve(0, label + end, "settling_order")[:, last]
-            slope = x @ np.log(orders.mean(axis=0)) / (x @ x)
-            unsettled = np.full(len(orders), np.nan)
-            found[f"order {task} {rule}"] = orders[:, -1] if slope < 0.1 else unsettled
+            found[f"order {task} {rule}"] = bounds.settled(orders, evidence.rounds[last])
     return found
 
 

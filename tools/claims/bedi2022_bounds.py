@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.posterior import NystromPosterior
@@ -162,11 +162,21 @@ def constant() -> Arrays:
 # -- Model orders and dictionaries -----------------------------------------------------------------
 
 
-def _settling(runs: Iterable[Run]) -> tuple[Array, Array]:
+def _settling(runs: Iterable[Run]) -> tuple[Array, IntArray]:
     """(units, 4) the orders of runs over the last quarter of the rounds, and the rounds."""
     orders = np.array([run.order for run in runs])
     rounds = np.round(np.linspace(0.75, 1.0, 4) * orders.shape[1]).astype(int)
     return orders[:, rounds - 1], rounds
+
+
+def settled(orders: Array, rounds: IntArray) -> Array:
+    """Orders (units, k) after the last of some rounds; NaN if their mean still grows.
+
+    It does if its slope on these rounds is 0.1 or more, on logarithmic axes.
+    """
+    x = np.log(rounds) - np.log(rounds).mean()
+    slope = x @ np.log(orders.mean(axis=0)) / (x @ x)
+    return orders[:, -1] if slope < 0.1 else np.full(len(orders), np.nan)
 
 
 def epsilons(rule: str) -> Arrays:
@@ -188,8 +198,7 @@ def domains(epsilon: float, horizon: int) -> Arrays:
     """Section 4.1, last sentence: orders on the example function on three domains, 20 trials.
 
     The domains are [-5, 5], [-10, 10] and [-20, 20], with the same spacing. "order ..." is NaN
-    where the mean order has not settled: its slope over the last quarter of the rounds is 0.1 or
-    more.
+    where the mean order has not settled in the last quarter of the rounds: see `settled`.
     """
     lengths = (10.0, 20.0, 40.0)
     found: Arrays = {"length": lengths}
@@ -199,9 +208,7 @@ def domains(epsilon: float, horizon: int) -> Arrays:
             arms = compressed.line(length)
             runs, values = Runs(arms), example(arms.coordinates)
             run = partial(runs.run, rule, values, epsilon, horizon, initial=2)
-            kept, rounds = _settling([run(seed=10 * i + j) for i in range(TRIALS)])
-            slope = np.polyfit(np.log(rounds), np.log(kept.mean(axis=0)), 1)[0]
-            final[:, j] = kept[:, -1] if slope < 0.1 else np.nan
+            final[:, j] = settled(*_settling(run(seed=10 * i + j) for i in range(TRIALS)))
         found[f"order {rule}"], found[f"order {rule} at 20"] = final, final[:, 1]
     return found
 
