@@ -24,9 +24,8 @@ TRAFFIC_EPSILON = 0.2925
 BESIDE = "GP-UCB, random and the genie are not in the paper's figure; they are added here"
 
 
-def _ucb(
-    label: str, agent: str, note: str, beta: dict[str, object] = BETA, **settings: Any
-) -> AgentEntry:
+def ucb(label: str, agent: str, note: str, beta: Any = BETA, **settings: Any) -> AgentEntry:
+    """Make an agent with a confidence bound."""
     return AgentEntry(label, agent, {"beta": beta, **settings}, note)
 
 
@@ -35,15 +34,15 @@ def _ucb(
 
 def _learned(epsilon: float, beta: dict[str, object]) -> AgentEntry:
     note = f"epsilon {epsilon} by marginal likelihood on the training days"
-    return _ucb("tv/learned", "tv-gp-ucb", note, beta, epsilon=epsilon)
+    return ucb("tv/learned", "tv-gp-ucb", note, beta, epsilon=epsilon)
 
 
-GP_UCB = _ucb("gp-ucb", "gp-ucb", "the same beta, nothing is ever forgotten")
+GP_UCB = ucb("gp-ucb", "gp-ucb", "the same beta, nothing is ever forgotten")
 RANDOM = AgentEntry("random", "random", {}, "uniform")
 GENIE = AgentEntry("genie", "genie", {}, "knows f_{t-1}: the best that can be done (Appendix F)")
 MATCHED = (
-    _ucb("tv-gp-ucb", "tv-gp-ucb", "knows the true epsilon"),
-    _ucb("r-gp-ucb", "r-gp-ucb", "N by Corollary 4.1 with the constants of Section 5.1"),
+    ucb("tv-gp-ucb", "tv-gp-ucb", "knows the true epsilon"),
+    ucb("r-gp-ucb", "r-gp-ucb", "N by Corollary 4.1 with the constants of Section 5.1"),
     GP_UCB,
     RANDOM,
     GENIE,
@@ -51,7 +50,7 @@ MATCHED = (
 # A lengthscale so short that the kernel is 0 between different arms: the agent exploits temporal
 # correlation alone.
 APART = {"type": "se", "lengthscale": 1e-6}
-TEMPORAL_ONLY = _ucb(
+TEMPORAL_ONLY = ucb(
     "tv/temporal",
     "tv-gp-ucb",
     "knows the true epsilon and takes the arms for independent",
@@ -139,8 +138,8 @@ REPLAYED = (
     "alone, and those of the GP-UCBs not at all, so that their standard error is 0"
 )
 TRAFFIC_AGENTS = (
-    _ucb("tv-gp-ucb", "tv-gp-ucb", "the paper's epsilon, 0.04", FAST),
-    _ucb("gp-ucb", "gp-ucb", "nothing is ever forgotten", FAST),
+    ucb("tv-gp-ucb", "tv-gp-ucb", "the paper's epsilon, 0.04", FAST),
+    ucb("gp-ucb", "gp-ucb", "nothing is ever forgotten", FAST),
 )
 TRAFFIC_CHOICES = (
     *REAL_DATA,
@@ -209,7 +208,7 @@ MISMATCH_EPSILON = _mismatch(
     "TV-GP-UCB assumes another epsilon than the true 0.01",
     [
         *(
-            _ucb(f"tv/{e}", "tv-gp-ucb", f"assumes epsilon = {float(e):g}", epsilon=float(e))
+            ucb(f"tv/{e}", "tv-gp-ucb", f"assumes epsilon = {float(e):g}", epsilon=float(e))
             for e in ASSUMED
         ),
         GP_UCB,
@@ -221,7 +220,7 @@ MISMATCH_BLOCK = _mismatch(
     "n",
     "d",
     "R-GP-UCB with blocks of other lengths than the paper's 38",
-    [*(_ucb(f"r/{n}", "r-gp-ucb", f"N = {n}", reset_every=n) for n in BLOCKS), GP_UCB, MATCHED[0]],
+    [*(ucb(f"r/{n}", "r-gp-ucb", f"N = {n}", reset_every=n) for n in BLOCKS), GP_UCB, MATCHED[0]],
     "reset_every",
     "GP-UCB, which equals N = T, and TV-GP-UCB run in addition",
 )
@@ -240,15 +239,15 @@ SCENARIOS = (
         env="gpbandits/Replay-v0",
         env_kwargs=TEMPERATURE,
         agents=(
-            _ucb("tv-gp-ucb", "tv-gp-ucb", "the paper's epsilon, 0.03", WARM),
-            _ucb("r-gp-ucb", "r-gp-ucb", "the paper's N, 15", WARM, reset_every=15),
-            _ucb("gp-ucb", "gp-ucb", "nothing is ever forgotten", WARM),
+            ucb("tv-gp-ucb", "tv-gp-ucb", "the paper's epsilon, 0.03", WARM),
+            ucb("r-gp-ucb", "r-gp-ucb", "the paper's N, 15", WARM, reset_every=15),
+            ucb("gp-ucb", "gp-ucb", "nothing is ever forgotten", WARM),
             RANDOM,
         ),
         alternatives=(
             _learned(TEMPERATURE_EPSILON, WARM),
-            _ucb("r/validated", "r-gp-ucb", VALIDATED, WARM, reset_every=TEMPERATURE_BLOCK),
-            _ucb("sw-gp-ucb", "sw-gp-ucb", "the last 15 rounds", WARM, window=15),
+            ucb("r/validated", "r-gp-ucb", VALIDATED, WARM, reset_every=TEMPERATURE_BLOCK),
+            ucb("sw-gp-ucb", "sw-gp-ucb", "the last 15 rounds", WARM, window=15),
             AgentEntry("rexp3", "rexp3", {}, "Exp3 with restarts (footnote 3), variation 1"),
         ),
         horizon=288,

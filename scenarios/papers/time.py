@@ -7,11 +7,12 @@ know how the function changes.
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.papers import bogunovic2016
-from gpbandits_env.scenarios.papers.bogunovic2016 import BETA
+from gpbandits_env.scenarios.papers.bogunovic2016 import BETA, ucb
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 # -- Draws of each temporal kernel ----------------------------------------------------------------
@@ -44,18 +45,14 @@ EPSILONS = (0.003, 0.01, 0.03, 0.1, 0.3)
 MARKOV = tuple(f"markov/{epsilon:g}".replace(".", "-") for epsilon in EPSILONS)
 
 
-def _ucb(label: str, note: str, beta: Any, agent: str = "gp-ucb", **settings: Any) -> AgentEntry:
-    return AgentEntry(label, agent, {"beta": beta, **settings}, note)
-
-
 def _rates(note: str) -> list[AgentEntry]:
     """An agent for each Markov rate."""
     pairs = zip(MARKOV, EPSILONS, strict=True)
-    return [_ucb(k, f"{note}, epsilon = {e:g}", BETA, epsilon=e) for k, e in pairs]
+    return [ucb(k, "gp-ucb", f"{note}, epsilon = {e:g}", epsilon=e) for k, e in pairs]
 
 
 GENIE = AgentEntry("genie", "genie", {}, "knows f_{t-1}")
-FORGETS_NOTHING = _ucb("gp-ucb", "nothing is ever forgotten", BETA)
+FORGETS_NOTHING = ucb("gp-ucb", "gp-ucb", "nothing is ever forgotten")
 ET = AgentEntry("et", "et-gp-ucb", {}, "resets where a reward surprises; told nothing")
 TOLD_LITTLE = (
     AgentEntry("wgp", "wgp-ucb", {}, "weights that decay, gamma = 0.98"),
@@ -64,8 +61,8 @@ TOLD_LITTLE = (
 DRAWN_AGENTS = (
     AgentEntry("right", "tv-gp-ucb", {"beta": BETA}, "knows the temporal kernel"),
     *_rates("assumes a Markov drift"),
-    _ucb("resets", "forgets all data every 25 rounds", BETA, reset_every=25),
-    _ucb("window", "the last 50 rounds", BETA, window=50),
+    ucb("resets", "gp-ucb", "forgets all data every 25 rounds", reset_every=25),
+    ucb("window", "gp-ucb", "the last 50 rounds", window=50),
     FORGETS_NOTHING,
     AgentEntry("bma", "bma-gp-ucb", {}, "averages six Markov rates; told nothing"),
     ET,
@@ -91,16 +88,17 @@ OWN = "this is an experiment of this library, not of a paper"
 
 def _real(name: str, data: Plain, beta: Plain, season: Plain, rows: int, **more: Any) -> Scenario:
     """Declare a run on recorded data, of which the first ``rows`` are the training days."""
+    told = partial(replace, history=rows)
     return Scenario(
         id=f"time/{name}",
         env="gpbandits/Replay-v0",
         env_kwargs=data,
         agents=(
-            _ucb("tv-gp-ucb", f"the paper's epsilon, {data['epsilon']:g}", beta, "tv-gp-ucb"),
-            replace(_ucb("tv/told", f"the same; {TOLD}", beta, "tv-gp-ucb"), history=rows),
-            _ucb("season", "a season, without the training days", beta, temporal=season),
-            replace(_ucb("season/told", f"a season; {TOLD}", beta, temporal=season), history=rows),
-            _ucb("gp-ucb", "nothing is ever forgotten", beta),
+            ucb("tv-gp-ucb", "tv-gp-ucb", f"the paper's epsilon, {data['epsilon']:g}", beta),
+            told(ucb("tv/told", "tv-gp-ucb", f"the same; {TOLD}", beta)),
+            ucb("season", "gp-ucb", "a season, without the training days", beta, temporal=season),
+            told(ucb("season/told", "gp-ucb", f"a season; {TOLD}", beta, temporal=season)),
+            ucb("gp-ucb", "gp-ucb", "nothing is ever forgotten", beta),
         ),
         choices=(*bogunovic2016.REAL_DATA, *CHOSEN),
         departures=(bogunovic2016.REPLAYED, OWN),
@@ -167,11 +165,11 @@ DAY_NIGHT = _own(
     "a day and a night in a box of 4 dimensions, one evaluation every two hours",
     {"box": [[0.0] * 4, [1.0] * 4], "kernel": SMOOTH, **_moved(DAY_AND_NIGHT)},
     (
-        _ucb("right", "knows the temporal kernel; searches the box", 2.0, "tv-gp-ucb"),
-        _ucb("candidates", "the same, among 1024 points", 2.0, "tv-gp-ucb", candidates=1024),
-        _ucb("gp-ucb", "ignores the time", 2.0),
-        _ucb("markov/0-03", "assumes a Markov drift, epsilon = 0.03", 2.0, epsilon=0.03),
-        _ucb("markov/0-3", "assumes a Markov drift, epsilon = 0.3", 2.0, epsilon=0.3),
+        ucb("right", "tv-gp-ucb", "knows the temporal kernel; searches the box", 2.0),
+        ucb("candidates", "tv-gp-ucb", "the same, among 1024 points", 2.0, candidates=1024),
+        ucb("gp-ucb", "gp-ucb", "ignores the time", 2.0),
+        ucb("markov/0-03", "gp-ucb", "assumes a Markov drift, epsilon = 0.03", 2.0, epsilon=0.03),
+        ucb("markov/0-3", "gp-ucb", "assumes a Markov drift, epsilon = 0.3", 2.0, epsilon=0.3),
     ),
     source="issue 2435 of Ax",
     horizon=120,
@@ -209,7 +207,7 @@ def _unknown(name: str, what: str, drift: Plain, epsilon: float) -> Scenario:
             AgentEntry("true", "tv-gp-ucb", known, "knows epsilon"),
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates; told nothing"),
             ET,
-            _ucb("resets", "forgets all data every 50 rounds", BETA, reset_every=50),
+            ucb("resets", "gp-ucb", "forgets all data every 50 rounds", reset_every=50),
             FORGETS_NOTHING,
             AgentEntry("true/beta-4", "tv-gp-ucb", {**known, "beta": 4.0}, explores),
             GENIE,
@@ -236,7 +234,7 @@ SCENARIOS = (
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates"),
             AgentEntry("learns", "tv-gp-ucb", LEARNS, "learns epsilon every 10 rounds"),
             *TOLD_LITTLE,
-            _ucb("window", "the last 50 rounds", BETA, window=50),
+            ucb("window", "gp-ucb", "the last 50 rounds", window=50),
         ),
         source=UNTOLD,
         grid=tuple({"drift": d, "agents.true.epsilon": e} for _, d, e in UNKNOWN.values()),
