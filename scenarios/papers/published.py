@@ -1,7 +1,7 @@
 """What papers print: final figures to compare ours with."""
 
 # Source: ren2024, Tables 1-4; mean/standard deviation, in the unit of the row.
-_REN2024 = """
+_TABLE = """
 problem         unit dpp-ts    bucb      ucbpe        sp         ts        qei       ts-rsr
 rbf-2d          1e-2 6.1/11.4  5.1/11.3  11.8/16.8    12.7/18.6  8.9/14.6  29.8/26.1 3.8/10.0
 rbf-3d          1e-2 5.8/9.1   36.0/29.5 48.9/35.5    12.4/20.6  3.0/6.8   29.8/54.2 1.9/3.6
@@ -18,16 +18,12 @@ push-4d         1e-1 3.5/2.5   2.6/1.9   3.5/2.3      5.5/5.6    3.8/2.4   5.2/7
 """
 
 
-def _read(table: str) -> dict[str, dict[str, float]]:
-    (_, _, *agents), *rows = (line.split() for line in table.strip().splitlines())
-    return {
-        problem: {
-            agent: float(unit) * float(cell.partition("/")[0])
-            for agent, cell in zip(agents, cells, strict=True)
-        }
-        for problem, unit, *cells in rows
-    }
-
-
+(_, _, *_agents), *_rows = (line.split() for line in _TABLE.strip().splitlines())
 # Problem -> agent -> its mean simple regret at the last round.
-REN2024 = _read(_REN2024)
+REN2024 = {
+    problem: {
+        agent: float(unit) * float(cell.partition("/")[0])
+        for agent, cell in zip(_agents, cells, strict=True)
+    }
+    for problem, unit, *cells in _rows
+}

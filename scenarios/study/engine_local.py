@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from runpy import run_path
@@ -31,17 +31,9 @@ SAYING = "ignore:resource_tracker:UserWarning"
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
 
 
-@contextmanager
-def opened(jobs: int, address: str | None) -> Iterator[Pool]:
+def opened(jobs: int, address: str | None) -> AbstractContextManager[Pool]:
     """A pool of ``jobs`` processes, which are killed at the end; for 1 job, this process."""
-    if jobs == 1:
-        yield Here()
-        return
-    processes = Processes(jobs)
-    try:
-        yield processes
-    finally:
-        processes.end()
+    return nullcontext(Here()) if jobs == 1 else closing(Processes(jobs))
 
 
 class Here(Pool):
@@ -89,7 +81,7 @@ class Processes(Pool):
         self._idle.append(handle)
         return found
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Kill all processes."""
         for connection in list(self._processes):
             self._end(connection)
