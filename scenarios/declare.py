@@ -69,6 +69,12 @@ def finite(value: Any) -> Any:
     return json.loads(as_json(value), parse_constant=lambda _: None)
 
 
+def with_digits(value: Any, digits: int) -> Any:
+    """The same, with at most so many significant digits of each fraction."""
+    text = as_json(value)
+    return json.loads(text, parse_float=lambda number: float(f"{float(number):.{digits}g}"))
+
+
 def _as_plain(value: Any) -> Any:
     found = described(value)
     if found is not value:

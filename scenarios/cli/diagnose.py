@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -13,10 +12,12 @@ from gpbandits_env.gp.learning import Diagnosis
 from gpbandits_env.gp.learning import diagnose as judge
 from gpbandits_env.rewards.datasets import FILE_OPTIONS, hours, read_table
 from gpbandits_env.scenarios.cli import options
+from gpbandits_env.scenarios.declare import with_digits
 from gpbandits_env.scenarios.study.files import parse_settings, toml_value
 
 # The agent whose setting a recommended model is; GP-UCB for the others.
 AGENT_FOR = {"epsilon": "tv-gp-ucb", "reset_every": "r-gp-ucb"}
+DIGITS = 4  # of numbers that a person types
 PER_HOUR = {"minute": "60.0 * ", "second": "3600.0 * "}
 
 
@@ -106,7 +107,7 @@ def _interval(epsilon: float, low: float, high: float, unit: str) -> str:
 def _use(found: Diagnosis, unit: str, source: list[str]) -> list[str]:
     """The lines to type for the recommended model: in rounds, and in units of time."""
     (model,) = (m for m in found.models if m.name == found.recommended)
-    settings = _short(model.settings)
+    settings = with_digits(model.settings, DIGITS)
     if "kernel" in settings:  # it has the covariance of all arms
         made = '  agents.make("gp-ucb", env, **found.models[-1].settings'
         lines = ["where a round is a row (Replay-v0), in Python:", *source, f"{made})"]
@@ -123,17 +124,8 @@ def _use(found: Diagnosis, unit: str, source: list[str]) -> list[str]:
     if unit == "row" or not settings or "reset_every" in settings:
         return lines
     key = "epsilon" if "epsilon" in settings else "temporal"
-    return [*lines, _clocked(unit), f"  {key}={_short(getattr(model, key))!r}"]
+    return [*lines, _clocked(unit), f"  {key}={with_digits(getattr(model, key), DIGITS)!r}"]
 
 
 def _clocked(unit: str) -> str:
     return f"with time stamps, or a clock (its unit: one {unit}):"
-
-
-def _short(value: Any) -> Any:
-    """Plain data whose numbers have the digits that a person types."""
-    if isinstance(value, dict):
-        return {key: _short(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_short(part) for part in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value

@@ -1,14 +1,13 @@
 """`python -m tools.claims PAPER/NAME` runs a computation that decides claims, and keeps it."""
 
-import json
 import time
 from pathlib import Path
 
 import click
 import numpy as np
 
-from gpbandits_env.arrays import Plain
 from gpbandits_env.errors import one_of
+from gpbandits_env.scenarios.declare import with_digits
 from gpbandits_env.scenarios.results.evidence import write_arrays
 from tools.claims import table
 
@@ -35,14 +34,8 @@ def compute(name: str) -> None:
         "values": {k: np.atleast_1d(np.asarray(v, float)).tolist() for k, v in found.items()},
     }
     file = ROOT / "scenarios" / "reference" / paper / "computed" / f"{short}.npz"
-    write_arrays(file, with_digits(kept))
+    write_arrays(file, with_digits(kept, DIGITS))
     click.echo(file)
-
-
-def with_digits(kept: Plain) -> Plain:
-    """Plain data, with `DIGITS` digits of each number."""
-    text = json.dumps(kept)
-    return json.loads(text, parse_float=lambda n: float(f"{float(n):.{DIGITS}g}"))
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ import pytest
 
 from gpbandits_env.errors import MissingData
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.declare import with_digits
 from gpbandits_env.scenarios.results import evidence
 from tools.claims import named, peaks, table
-from tools.claims.__main__ import with_digits
 
 REFERENCE = Path(__file__).parents[3] / "scenarios" / "reference"
 KEPT = {
@@ -74,7 +74,7 @@ def test_names_are_those_of_the_functions():
 def test_numbers_are_kept_with_ten_digits():
     kept = {"a": [[1.0 / 3.0, 1e-9 / 3.0], [7, 1.0]], "b": "],["}
     short = {"a": [[0.3333333333, 3.333333333e-10], [7, 1.0]], "b": "],["}
-    assert with_digits(kept) == short
+    assert with_digits(kept, 10) == short
 
 
 def test_the_peak_of_a_parabola_lies_between_points_and_never_beyond_the_ends():
