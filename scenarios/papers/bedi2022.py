@@ -41,17 +41,13 @@ def dense(fitted: Plain = MATCHED) -> tuple[AgentEntry, ...]:
     return tuple(AgentEntry(n, n, {**s, **fitted}, "dense") for n, s in DENSE.values())
 
 
-def compressed(
-    budgets: Mapping[str, float], fitted: Plain = MATCHED, noise_var: float = 0.0
-) -> tuple[AgentEntry, ...]:
-    """Make the three compressed agents for each budget, with another s^2 in their test if given."""
-    found: list[AgentEntry] = []
-    for end, epsilon in budgets.items():
-        apart = {"epsilon": epsilon, "noise_var": noise_var}
-        settings = {"compress": apart if noise_var else epsilon, **fitted}
-        note = f"compressed, epsilon = {epsilon:.4g}"
-        found += [AgentEntry(name + end, name, settings, note) for name in COMPRESSED]
-    return tuple(found)
+def compressed(budgets: Mapping[str, float], fitted: Plain = MATCHED) -> tuple[AgentEntry, ...]:
+    """Make the three compressed agents for each budget."""
+    return tuple(
+        AgentEntry(name + end, name, {"compress": e, **fitted}, f"compressed, epsilon = {e:.4g}")
+        for end, e in budgets.items()
+        for name in COMPRESSED
+    )
 
 
 def nystrom(fitted: Plain = MATCHED, qbar: float | None = None) -> tuple[AgentEntry, ...]:
@@ -99,10 +95,11 @@ def _regularized(noise_var: float = REGULARIZER, test: float = NOISE_VAR) -> _Re
     # Coefficients need a noise variance of 1e-4 or more to be exact.
     fitted = {"noise_var": noise_var}
     rows = {**fitted, "posterior": "rows"}
+    tested = {"compress": {"epsilon": EPSILON, "noise_var": test}, **rows}
     return _Reading(
         "@regularized",
         ", with a small regularizer",
-        (*dense(rows), *compressed({"": EPSILON}, rows, test), *nystrom(fitted)),
+        (*dense(rows), *compressed({"": EPSILON}, tested), *nystrom(fitted)),
         (EPSILON,),
         choices=(
             "the noise variance of the posterior is not stated apart from that of the test: all "

@@ -62,11 +62,11 @@ def _clocked(name: str, **more: Any) -> Scenario:
     return Scenario(id=f"clock/{name}", store_actions=False, **given | more)
 
 
-def _speeds(agent: str, settings: Plain) -> tuple[AgentEntry, ...]:
-    """An agent at each speed, and random actions at the highest."""
+def _speeds(settings: Plain) -> tuple[AgentEntry, ...]:
+    """TV-GP-UCB at each speed, and random actions at the highest."""
     return (
         *(
-            AgentEntry(label, agent, settings, f"decides in {seconds:g} s", (seconds,))
+            AgentEntry(label, "tv-gp-ucb", settings, f"decides in {seconds:g} s", (seconds,))
             for label, seconds in SPEEDS.items()
         ),
         AgentEntry("random", "random", {}, "decides in 20 microseconds", (2e-5,)),
@@ -86,7 +86,7 @@ SCENARIOS = (
             for name in ("ackley", "hartmann-3")
             for evaluation, duration in ((0.0, 2.0), (0.1, 60.0), (10.0, 600.0))
         ),
-        agents=_speeds("tv-gp-ucb", TV),
+        agents=_speeds(TV),
         trials=3,
         choices=(
             DECLARED,
@@ -127,7 +127,7 @@ SCENARIOS = (
         env="gpbandits/Replay-v0",
         env_kwargs=TEMPERATURE | {"clock": {"evaluation": 0.1, "duration": 280.0}},
         grid={"clock.evaluation": (0.1, 1.0, 10.0)},
-        agents=_speeds("tv-gp-ucb", {"beta": WARM})[1:],
+        agents=_speeds({"beta": WARM})[1:],
         trials=2,
         choices=(DECLARED, "without the speed of 20 microseconds, which changes nothing here"),
         departures=(OWN, "both trials replay the same days"),

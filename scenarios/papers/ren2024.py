@@ -291,11 +291,11 @@ INITIALISED = Scenario(
         "Theorem 1, rho_m is at most sqrt(1 + m / s^2) = 22.4",
     ),
 )
-DRAWS = (
+MAIN = (
     _drawn("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, 1 / 3, (20, 20), 100),
     _drawn("rbf-3d", UNIT, 0.15, 10.0, (5, 50), 50),
+    *(_task(*row) for row in TASKS),
 )
-MAIN = (*DRAWS, *(_task(*row) for row in TASKS))
 SCENARIOS = (
     *MAIN,
     *(_code(s) for s in MAIN if s.id.partition("/")[2] in CODE_ENV),
