@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.papers.bedi2022 import ENTROPY, EPSILON, SCENARIOS
 from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.evidence import Evidence, rounds_kept
 from gpbandits_env.scenarios.results.store import Store
 from tools.claims import Arrays, kept, named
 from tools.claims import bedi2022_bounds as bounds
-from tools.claims.bedi2022_clock import KINDS, clock
+from tools.claims.bedi2022_clock import KINDS, clock, reached
 from tools.claims.bedi2022_runs import RULES
 
 EVALUATION = 0.045  # seconds per evaluation of the logistic regression
@@ -150,9 +150,10 @@ def trade_off(of: str = "") -> Arrays:
             rejected = orders < evidence.rounds + orders[:, :1] - 1.0
             for part in (0.25, 0.5, 1.0):
                 ends = part * own[0][:, -1]
-                ours, *theirs = (_reached(*agent, ends) for agent in (own, *rivals))
-                ratio = ours[1] / min((regret for _, regret in theirs), key=np.mean)
-                last = np.searchsorted(evidence.rounds, ours[0], side="right") - 1
+                done, regrets = zip(*(reached(*agent, ends) for agent in timed), strict=True)
+                ours, *theirs = np.maximum(regrets, NEGLIGIBLE)
+                ratio = ours / min(theirs, key=np.mean)
+                last = np.searchsorted(evidence.rounds, done[0], side="right") - 1
                 known = np.median(rejected[np.arange(len(last)), last]) > 0.5
                 if known or part == 1.0:
                     found[f"ratio {task} {rule} {part:g}"] = ratio if known else np.nan * ratio
@@ -168,14 +169,6 @@ def _timed(evidence: Evidence, label: str, arms: int, cost: float) -> tuple[Arra
     )
     made = np.diff(spent, axis=1, prepend=0.0)
     return np.cumsum(cost * made + OPERATION * arms * orders**2, axis=1), regret
-
-
-def _reached(seconds: Array, regret: Array, ends: Array) -> tuple[IntArray, Array]:
-    """The last round that is done at a time, and the average regret until then, by trial."""
-    done = np.maximum(
-        [np.searchsorted(s, end, "right") for s, end in zip(seconds, ends, strict=True)], 1
-    )
-    return done, np.maximum(regret[np.arange(len(done)), done - 1] / done, NEGLIGIBLE)
 
 
 MEASURES = {s.id: (late, early, size, *((time,) if "logistic" in s.id else ())) for s in SCENARIOS}

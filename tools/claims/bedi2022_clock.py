@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from gpbandits_env.gp.posterior import NystromPosterior
@@ -60,17 +60,22 @@ def clock(epsilon: float, horizon: int = 200, trials: int = 5) -> Arrays:
             for a, b in RATIOS:
                 found[f"{a}/{b} {name} {rule}"] = seconds[a] / seconds[b]
             for kind, runs in made.items():
+                times, regret = np.swapaxes(runs, 0, 1)
                 for part in (0.25, 0.5, 1.0):
-                    ends = zip(runs, part * seconds["compressed"], strict=True)
-                    reached = np.array([_reached(*run, end) for run, end in ends])
-                    found[f"regret {name} {rule} {part:g} {kind}"] = reached
+                    average = reached(times, regret.cumsum(axis=1), part * seconds["compressed"])[1]
+                    found[f"regret {name} {rule} {part:g} {kind}"] = average
     return found
 
 
-def _reached(times: Array, regret: Array, seconds: float) -> float:
-    """The average regret at a time; that of the first round if it takes longer."""
-    done = max(int(np.searchsorted(times, seconds, side="right")), 1)
-    return float(regret[:done].mean())
+def reached(seconds: Array, regret: Array, ends: Array) -> tuple[IntArray, Array]:
+    """The last round that is done at a time, and the average regret until then, by trial.
+
+    If the first round takes longer, it is that round. ``regret`` is cumulative: (trials, T).
+    """
+    done = np.maximum(
+        [np.searchsorted(s, end, "right") for s, end in zip(seconds, ends, strict=True)], 1
+    )
+    return done, regret[np.arange(len(done)), done - 1] / done
 
 
 def _timed(
