@@ -5,6 +5,7 @@ from typing import Any
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
+OTHER = ("the paper's functions are others",)
 SQUARE: Plain = {"grid": [20, 20], "kernel": {"type": "se", "lengthscale": 0.2}}
 LONG: Plain = {"type": "se", "lengthscale": 0.4}
 IGP: Plain = {"type": "igp", "delta": 0.005}
@@ -44,12 +45,17 @@ def _pair(suffix: str, c1: float, words: str) -> tuple[AgentEntry, AgentEntry]:
     )
 
 
+def _static(name: str, **declared: Any) -> Scenario:
+    """Declare an experiment on draws of a kernel."""
+    usual: Plain = {"env_kwargs": {**SQUARE, "noise_var": 0.1}, "trials": 50, "departures": OTHER}
+    return Scenario(id=f"newer/{name}", env="gpbandits/StaticGP-v0", **usual | declared)
+
+
 SCENARIOS = (
-    Scenario(
-        id="newer/corruption",
+    _static(
+        "corruption",
         source="Bogunovic, Li, Krause and Scarlett (2022), RGP-UCB: experiments",
         title="GP-UCB and RGP-UCB under five attacks of budget 50",
-        env="gpbandits/StaticGP-v0",
         env_kwargs={"grid": [10, 10], "low": -5.0, "high": 5.0, "kernel": ROUGH, "noise_var": 4e-4},
         grid={"corruption": ATTACKS},
         agents=(*_pair("", 0.25, "sqrt(log t) / 2"), *_pair("-wide", 4.0, "2 sqrt(log t)")),
@@ -62,12 +68,10 @@ SCENARIOS = (
             "functions are draws of the GP",
         ),
     ),
-    Scenario(
-        id="newer/repeats",
+    _static(
+        "repeats",
         source="Calandriello, Carratino, Lazaric, Valko and Rosasco (2022), mini-GP-Opt",
         title="GP-UCB and EI, and the same with each choice evaluated several times",
-        env="gpbandits/StaticGP-v0",
-        env_kwargs={**SQUARE, "noise_var": 0.1},
         agents=(
             AgentEntry("gp-ucb", "gp-ucb", {}, "chooses in every round"),
             AgentEntry("mini-gp-ucb", "mini-gp-ucb", {"ratio": 2.0}, "C^2 = 2"),
@@ -75,14 +79,12 @@ SCENARIOS = (
             AgentEntry("mini-ei", "mini-ei", {"ratio": 2.0}, "C^2 = 2"),
         ),
         horizon=200,
-        trials=50,
-        departures=("the paper's functions are others", "beta_t is that of GP-UCB over 5"),
+        departures=(*OTHER, "beta_t is that of GP-UCB over 5"),
     ),
-    Scenario(
-        id="newer/lengthscale",
+    _static(
+        "lengthscale",
         source="Ziomek, Adachi and Osborne (2024), LB-GP-UCB",
         title="A lengthscale believed four times too long",
-        env="gpbandits/StaticGP-v0",
         env_kwargs={**SQUARE, "kernel": {"type": "se", "lengthscale": 0.1}, "noise_var": 0.01},
         agents=(
             AgentEntry("gp-ucb", "gp-ucb", {"kernel": LONG}, "believes 0.4"),
@@ -92,28 +94,23 @@ SCENARIOS = (
         ),
         horizon=250,
         trials=300,
-        departures=("the paper's functions are others", "the longest is given, not fitted"),
+        departures=(*OTHER, "the longest is given, not fitted"),
     ),
-    Scenario(
-        id="newer/random-width",
+    _static(
+        "random-width",
         source="Takeno, Inatsu and Karasuyama (2023), IRGP-UCB",
         title="GP-UCB with the width of a theorem, and with a random width that does not grow",
-        env="gpbandits/StaticGP-v0",
-        env_kwargs={**SQUARE, "noise_var": 0.1},
         agents=(
             AgentEntry("gp-ucb", "gp-ucb", {"beta": {"type": "finite", "scale": 1.0}}, "Theorem 1"),
             AgentEntry("irgp-ucb", "gp-ucb", {"beta": RANDOM_WIDTH}, "2 log(n / 2) + Exp"),
             AgentEntry("gp-ucb-over-5", "gp-ucb", {}, "Theorem 1, beta over 5"),
         ),
         horizon=300,
-        trials=50,
-        departures=("the paper's functions are others",),
     ),
-    Scenario(
-        id="newer/believers",
+    _static(
+        "believers",
         source="Sugiura, Takeuchi and Takeno (2026), randomised kriging believer",
         title="Batches of five by kriging believers, hallucinated rewards and chance",
-        env="gpbandits/StaticGP-v0",
         env_kwargs={**SQUARE, "noise_var": 0.1, "batch_size": 5},
         agents=(
             AgentEntry("randomised", "ei", {"batch": "randomised-believer"}, "EI, drawn rewards"),
@@ -123,8 +120,6 @@ SCENARIOS = (
             AgentEntry("random", "random", {}, "uniform"),
         ),
         horizon=40,
-        trials=50,
-        departures=("the paper's functions are others",),
     ),
     Scenario(
         id="newer/high-dim",
