@@ -33,20 +33,17 @@ def table(linked: bool = False) -> str:
     """
     rows = []
     for name in agents.names():
-        shown = f"[`{name}`](agents/{name}.md)" if linked else f"`{name}`"
-        rows.append([shown, *_row(agent_class(name))])
+        cls, shown = agent_class(name), f"`{name}`"
+        first = (inspect.getdoc(cls) or "").partition("\n")[0]
+        own = ", ".join(f"`{key}`" + (f" ({value})" if value else "") for key, value in _own(cls))
+        link = f"[{shown}](agents/{name}.md)" if linked else shown
+        rows.append([link, in_cell(plain(first)), in_cell(plain(_source(cls))), own])
     return markdown(["name", "what it is", "source", "settings (defaults)"], rows)
 
 
 def pages() -> dict[str, str]:
     """The source of every agent's page."""
     return {f"agents/{name}.md": _page(name) for name in agents.names()}
-
-
-def _row(cls: type[Agent]) -> list[str]:
-    first = (inspect.getdoc(cls) or "").partition("\n")[0]
-    settings = [f"`{key}`" + (f" ({shown})" if shown else "") for key, shown in _own(cls)]
-    return [in_cell(plain(first)), in_cell(plain(_source(cls))), ", ".join(settings)]
 
 
 def _source(cls: type[Agent]) -> str:

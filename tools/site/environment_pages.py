@@ -77,23 +77,19 @@ def _picture(id: str) -> bytes:
     return file.getvalue()
 
 
-def _caption(id: str) -> str:
-    arguments, name, settings, rounds = SHOWN.get(_name(id), ALONE)
-    made, agent = call(id, arguments), call(name, settings)
-    return f"`gym.make({made})` after {rounds} rounds of `agents.make({agent})`."
-
-
 def _page(id: str, said: str) -> str:
     env = gym.make(id, batch_size=3)
     env.reset(seed=0)
     env.action_space.seed(0)
     observation, reward, _, _, info = env.step(env.action_space.sample())
     declared = load_env_creator(str(gym.spec(id).entry_point)).arguments
+    arguments, agent, settings, rounds = SHOWN.get(_name(id), ALONE)
+    shown = f"`gym.make({call(id, arguments)})` after {rounds} rounds of "
     page = made.get_template("environment.md").render(
         id=id,
         name=_name(id),
         about=prose(declared),
-        caption=_caption(id),
+        caption=f"{shown}`agents.make({call(agent, settings)})`.",
         anchor=f"#{id.lower().replace('/', '')}" if f"## {id}\n" in said else "",
         arguments=_arguments(declared),
         env=env,
