@@ -5,6 +5,7 @@ A bar chart shows the numbers of a table of its page; nothing is written twice.
 
 import re
 import sys
+from collections.abc import Callable
 from io import BytesIO
 from math import log10
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import agent_pictures
 import gymnasium as gym
 import numpy as np
+from matplotlib.figure import Figure
 from PIL import Image
 
 from gpbandits_env import Integer, Real, agents, benchmark_function, minimize
@@ -44,18 +46,24 @@ def with_pictures(markdown: str) -> str:
 def pictures() -> dict[str, bytes]:
     """The pictures of pages of the manual, by address."""
     return {
-        "images/time-draws.png": _draws(),
-        "images/time-belief.png": _beliefs(),
+        "images/time-draws.png": _png(_draws, 5.6, 6.0),
+        "images/time-belief.png": _png(_beliefs, 2.8, 6.0),
         "images/time-clock.webp": _speeds(CALLS["seconds"]),
         "pictures/slices.png": _slices(),
-        "pictures/benchmarks.png": _benchmarks(),
-        "pictures/rl.png": _returns(),
-        "pictures/kernel.png": _kernel(),
-        "pictures/mixing.png": _mixing(),
+        "pictures/benchmarks.png": _png(_benchmarks, 2.8),
+        "pictures/rl.png": _png(_returns, 2.2),
+        "pictures/kernel.png": _png(_kernel, 2.6),
+        "pictures/mixing.png": _png(_mixing, 4.6),
         "pictures/own-agent.png": agent_pictures.picture(
             _written("adding-an-agent", "my_parts").Mine
         ),
     }
+
+
+def _png(draw: Callable[[Figure], None], height: float, width: float = WIDTH) -> bytes:
+    with new_figure(width, height) as figure:
+        draw(figure)
+    return figure._repr_png_()
 
 
 def _slices() -> bytes:
@@ -72,51 +80,45 @@ def _slices() -> bytes:
     return figure._repr_png_()
 
 
-def _benchmarks() -> bytes:
+def _benchmarks(figure: Figure) -> None:
     """The ratios of the first tables that compare with another library."""
     text = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\w-]+) / ours[^|]*\| ([\d.]+) \|$", text, re.MULTILINE)[:6]
     names = ("GP-UCB", "GP-UCB", "TV-GP-UCB", "TV-GP-UCB", "posterior", "posterior")
     labels = [f"{name}: {other}" for name, (other, _) in zip(names, rows, strict=True)]
-    with new_figure(WIDTH, 2.8) as figure:
-        axes = figure.subplots()
-        axes.barh(labels[::-1], [float(ratio) for _, ratio in rows[::-1]], color=BLUE)
-        axes.set(xscale="log", xlabel="time of the other library / ours", xlim=(1.0, None))
-    return figure._repr_png_()
+    axes = figure.subplots()
+    axes.barh(labels[::-1], [float(ratio) for _, ratio in rows[::-1]], color=BLUE)
+    axes.set(xscale="log", xlabel="time of the other library / ours", xlim=(1.0, None))
 
 
-def _returns() -> bytes:
+def _returns(figure: Figure) -> None:
     """The mean returns of the table of examples/reinforcement_learning.py, the longer training."""
     text = (DOCS / "rl.md").read_text(encoding="utf-8")
     row = re.compile(r"^\| ([^|]+) \| [^|]+ \| (-?[\d.]+) ± ([\d.]+) \|$", re.MULTILINE)
     rows = [(name.replace("`", ""), float(mean), float(se)) for name, mean, se in row.findall(text)]
     labels, means, errors = zip(*rows[::-1], strict=True)
-    with new_figure(WIDTH, 2.2) as figure:
-        axes = figure.subplots()
-        axes.barh(labels, means, xerr=errors, color=BLUE, ecolor=GREY)
-        axes.set_xlabel("mean return of an episode")
-    return figure._repr_png_()
+    axes = figure.subplots()
+    axes.barh(labels, means, xerr=errors, color=BLUE, ecolor=GREY)
+    axes.set_xlabel("mean return of an episode")
 
 
-def _kernel() -> bytes:
+def _kernel(figure: Figure) -> None:
     """The kernel of the page on own kernels, and draws with it, by its hyper-parameter."""
     module, x = _written("own-kernel", "my_kernels"), np.linspace(0.0, 1.0, 200)[:, None]
-    with new_figure(WIDTH, 2.6) as figure:
-        profile, draws = figure.subplots(1, 2)
-        for alpha, color in ((0.1, VERMILION), (1.0, BLUE), (10.0, GREY)):
-            covariance = module.RationalQuadratic(0.2, alpha=alpha)(x)
-            values, vectors = np.linalg.eigh(covariance)
-            white = np.random.default_rng(3).standard_normal(200)
-            draw = vectors @ (np.sqrt(np.maximum(values, 0.0)) * (vectors.T @ white))
-            profile.plot(x, covariance[0], color=color, label=f"alpha = {alpha:g}")
-            draws.plot(x, draw, color=color)
-        profile.set(xlabel="distance", title="covariance")
-        draws.set(xlabel="x", title="a draw with each")
-        share_legend(figure, 3)
-    return figure._repr_png_()
+    profile, draws = figure.subplots(1, 2)
+    for alpha, color in ((0.1, VERMILION), (1.0, BLUE), (10.0, GREY)):
+        covariance = module.RationalQuadratic(0.2, alpha=alpha)(x)
+        values, vectors = np.linalg.eigh(covariance)
+        white = np.random.default_rng(3).standard_normal(200)
+        draw = vectors @ (np.sqrt(np.maximum(values, 0.0)) * (vectors.T @ white))
+        profile.plot(x, covariance[0], color=color, label=f"alpha = {alpha:g}")
+        draws.plot(x, draw, color=color)
+    profile.set(xlabel="distance", title="covariance")
+    draws.set(xlabel="x", title="a draw with each")
+    share_legend(figure, 3)
 
 
-def _mixing() -> bytes:
+def _mixing(figure: Figure) -> None:
     """What GP-UCB believes after the same readings, by how it forgets."""
     env: Any = gym.make("gpbandits/MarkovGP-v0", grid=100, epsilon=0.03, noise_var=0.01)
     env.reset(seed=4)
@@ -124,20 +126,18 @@ def _mixing() -> bytes:
     rewards = [env.step(arm)[1] for arm in actions]
     ways: tuple[dict[str, Any], ...] = ({}, {"epsilon": 0.03}, {"window": 8}, {"reset_every": 30})
     truth, age = env.unwrapped.function(np.arange(100)), np.linspace(0.1, 1.0, len(actions))
-    with new_figure(WIDTH, 4.6) as figure:
-        for axes, given in zip(figure.subplots(2, 2).flat, ways, strict=True):
-            agent = agents.make("gp-ucb", env, seed=0, **given)
-            for arm, reward in zip(actions, rewards, strict=True):
-                agent.tell([arm], [reward])
-            x = agent.problem.domain.span[:, 0]
-            draw_belief(axes, x, *agent.belief())
-            axes.plot(x, truth, color=INK, lw=1.4, label="function")
-            axes.scatter(x[actions], rewards, s=14, color=BLUE, alpha=age, label="readings")
-            title = ", ".join(f"{k}={v}" for k, v in given.items()) or "static"
-            axes.set(ylim=(-3.5, 3.5), title=title)
-        share_legend(figure, 4)
+    for axes, given in zip(figure.subplots(2, 2).flat, ways, strict=True):
+        agent = agents.make("gp-ucb", env, seed=0, **given)
+        for arm, reward in zip(actions, rewards, strict=True):
+            agent.tell([arm], [reward])
+        x = agent.problem.domain.span[:, 0]
+        draw_belief(axes, x, *agent.belief())
+        axes.plot(x, truth, color=INK, lw=1.4, label="function")
+        axes.scatter(x[actions], rewards, s=14, color=BLUE, alpha=age, label="readings")
+        title = ", ".join(f"{k}={v}" for k, v in given.items()) or "static"
+        axes.set(ylim=(-3.5, 3.5), title=title)
+    share_legend(figure, 4)
     env.close()
-    return figure._repr_png_()
 
 
 def _written(page: str, name: str) -> ModuleType:
@@ -164,16 +164,14 @@ DRAWS: dict[str, dict[str, Any]] = {
 }
 
 
-def _draws() -> bytes:
+def _draws(figure: Figure) -> None:
     """Three values of one arm over 150 rounds, for each temporal kernel."""
-    with new_figure(6.0, 5.6) as figure:
-        axes = figure.subplots(3, 2, sharex=True)
-        for axis, (title, spec) in zip(axes.flat, DRAWS.items(), strict=True):
-            axis.plot(np.arange(1, 151), _path(spec, 4, 3, 150), linewidth=1.0)
-            axis.set_title(title, fontsize=10)
-        for axis in axes[2]:
-            axis.set_xlabel("round")
-    return figure._repr_png_()
+    axes = figure.subplots(3, 2, sharex=True)
+    for axis, (title, spec) in zip(axes.flat, DRAWS.items(), strict=True):
+        axis.plot(np.arange(1, 151), _path(spec, 4, 3, 150), linewidth=1.0)
+        axis.set_title(title, fontsize=10)
+    for axis in axes[2]:
+        axis.set_xlabel("round")
 
 
 def _path(spec: dict[str, Any], seed: int, arms: int, rounds: int) -> Array:
@@ -183,30 +181,28 @@ def _path(spec: dict[str, Any], seed: int, arms: int, rounds: int) -> Array:
     return DriftPath(drift, lambda rng, size: rng.standard_normal((size, arms)), rng).ahead(rounds)
 
 
-def _beliefs() -> bytes:
+def _beliefs(figure: Figure) -> None:
     """The belief about one arm, which is seen on two days, with a season and without one."""
     arms, kernel = Arms.grid(1), SquaredExponential(1.0)
     season, rounds = DRAWS["season 0.7 + Markov 0.3"], np.arange(1, 97)
     truth = _path(season, 1, 1, 96)[:, 0]
     seen = (rounds <= 48) & (rounds % 2 == 0)
     models = {"knows the season": season, "assumes a Markov drift": MARKOV}
-    with new_figure(6.0, 2.8) as figure:
-        axes = figure.subplots(1, 2, sharey=True)
-        for axis, (title, spec) in zip(axes, models.items(), strict=True):
-            temporal = TemporalDrift(spec).kernel  # type: ignore[arg-type]
-            posterior = posterior_for(arms, kernel, 0.02, temporal=temporal)
-            mean, sd = np.empty((2, 96))
-            for i in range(96):
-                mean[i], sd[i] = posterior.mean[0], posterior.sd[0]
-                if seen[i]:
-                    posterior.condition([0], truth[i : i + 1])
-                posterior.advance(0.0)
-            draw_belief(axis, rounds, mean, sd)
-            axis.plot(rounds, truth, color="black", linewidth=0.8, label="truth")
-            axis.plot(rounds[seen], truth[seen], "k.", label="observed")
-            axis.set(title=title, xlabel="round")
-        share_legend(figure, 4)
-    return figure._repr_png_()
+    axes = figure.subplots(1, 2, sharey=True)
+    for axis, (title, spec) in zip(axes, models.items(), strict=True):
+        temporal = TemporalDrift(spec).kernel  # type: ignore[arg-type]
+        posterior = posterior_for(arms, kernel, 0.02, temporal=temporal)
+        mean, sd = np.empty((2, 96))
+        for i in range(96):
+            mean[i], sd[i] = posterior.mean[0], posterior.sd[0]
+            if seen[i]:
+                posterior.condition([0], truth[i : i + 1])
+            posterior.advance(0.0)
+        draw_belief(axis, rounds, mean, sd)
+        axis.plot(rounds, truth, color="black", linewidth=0.8, label="truth")
+        axis.plot(rounds[seen], truth[seen], "k.", label="observed")
+        axis.set(title=title, xlabel="round")
+    share_legend(figure, 4)
 
 
 def _speeds(seconds: float) -> bytes:
