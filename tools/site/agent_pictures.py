@@ -61,9 +61,9 @@ def caption(name: str) -> str:
     settings = ", d=1" if name in SUBSPACES else ""
     return (
         f"`agents.make({name!r}, env{settings})` after {ROUNDS['agents']} rounds in "
-        f"`gym.make({made}, noise_var=0.02)`: its belief and the readings; how it "
-        "scores actions or, without a score, "
-        "how often it would choose each one; the actions that it chose; and its regret."
+        f"`gym.make({made}, noise_var=0.02)`: its belief and the readings; how it scores actions "
+        "or, without a score, how often it would choose each one; the actions that it chose; and "
+        "its regret."
     )
 
 
@@ -122,11 +122,8 @@ def _given(agent: Agent) -> str:
     if not isinstance(agent, GPAgent):
         return "belief"
     counting = agent.keep.counts(agent.data, agent.round + 1)
-    return (
-        "belief"
-        if counting.all()
-        else f"belief, given {counting.sum()} of {len(counting)} readings"
-    )
+    some = f", given {counting.sum()} of {len(counting)} readings"
+    return "belief" if counting.all() else f"belief{some}"
 
 
 def _line(agent: Agent) -> tuple[Any, Any]:

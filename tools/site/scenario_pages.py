@@ -10,6 +10,7 @@ from textwrap import indent
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
+from kept_numbers import load
 from result_pictures import address, ends
 
 from gpbandits_env.scenarios import registry
@@ -20,7 +21,6 @@ from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.metrics import KNOWN, reported_metrics
 from gpbandits_env.scenarios.reporting.plots import telling
 from gpbandits_env.scenarios.reporting.tables import markdown
-from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
 
@@ -32,7 +32,6 @@ MEANS = (
     "column of a table names the setting. Where the paper leaves a choice open, the agents "
     "that follow other readings of it come last."
 )
-load = cache(evidence.load)
 
 
 def group_of(id: str) -> str:
