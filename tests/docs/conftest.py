@@ -35,7 +35,7 @@ class Received(engine_local.Here):
     def submit(self, tasks):
         return super().submit(pickle.loads(dumps(tasks)))
 
-    def end(self):
+    def close(self):
         pass
 
 engine_local.Processes = lambda jobs: Received()

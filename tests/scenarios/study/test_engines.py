@@ -82,7 +82,7 @@ def used(monkeypatch):
     processes = engine_local.Processes(1)
     assert counted(processes, ["a task"]) == 1
     yield processes
-    processes.end()
+    processes.close()
 
 
 def counted(processes, tasks):
