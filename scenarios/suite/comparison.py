@@ -78,9 +78,7 @@ def gather(paths: Sequence[str | Path], metric: str, agents: Sequence[str] | Non
             _kept(path.removeprefix(REFERENCE), metric) if kept else _stored(path, metric, paths)
         )
         for name, part in parts:
-            others = found.get(name, [])
-            joins = all(o.study == part.study and not o.runs.keys() & part.runs for o in others)
-            found.setdefault(name if kept or joins else _fresh(name, found), []).append(part)
+            found.setdefault(name if kept else _joined(name, part, found), []).append(part)
     if not found:
         raise StoreError("the files contain no finished trial yet; 'gpbandits run' resumes them")
     return _in_common(found, agents)
@@ -141,9 +139,13 @@ def _check_joins(path: str, scenario: Plain, paths: Iterable[str]) -> None:
                 )
 
 
-def _fresh(name: str, taken: Settings) -> str:
-    count = sum(other == name or other.startswith(f"{name} (") for other in taken)
-    return f"{name} ({count + 1})" if count else name
+def _joined(name: str, part: Source, found: Mapping[str, list[Source]]) -> str:
+    """The name of the problem whose other agents a part has, or a new one."""
+    same = [other for other in found if other == name or other.startswith(f"{name} (")]
+    for other in same:
+        if all(o.study == part.study and not o.runs.keys() & part.runs for o in found[other]):
+            return other
+    return f"{name} ({len(same) + 1})" if same else name
 
 
 def _in_common(found: Mapping[str, list[Source]], agents: Sequence[str] | None) -> Field:

@@ -247,6 +247,18 @@ def test_files_of_one_study_with_other_agents_are_joined(tmp_path):
         gather(paths, "average_regret")
 
 
+def test_files_of_several_seeds_are_joined_by_seed(tmp_path):
+    paths = [tmp_path / f"{name}{seed}.sqlite" for name in ("gp-ucb", "random") for seed in (0, 1)]
+    for path in paths:
+        chosen = SUITE[0].select([path.stem[:-1]])
+        run_study(chosen, path, jobs=1, seed=int(path.stem[-1]), progress=False)
+    found = last(gather(paths, "average_regret"))
+    for name, of_seed in (("test/20", paths[::2]), ("test/20 (2)", paths[1::2])):
+        (alone,) = last(gather(of_seed, "average_regret")).values()
+        np.testing.assert_equal(found.pop(name), alone)
+    assert not found
+
+
 def test_a_swept_horizon_is_that_of_each_cell(tmp_path):
     swept = replace(SUITE[0], grid={"horizon": (10, 40)})
     outcome = run_study(swept, tmp_path / "x.sqlite", jobs=1, progress=False)
