@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env import agents
 from gpbandits_env.arrays import Array, Plain, Settings, whole
+from gpbandits_env.envs.clock import ROUNDING
 from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of, shown
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.registration import register_all
@@ -309,6 +310,7 @@ def in_parts(
     ends = end * np.arange(1, parts + 1) / parts
     sums = np.interp(ends, [0.0, *read, max(end, read[-1])], known)
     mean = np.diff(sums, prepend=0.0) * parts / end
+    ends *= 1.0 + ROUNDING  # a round that ends with a part, up to the rounding of sums, is its own
     last = np.searchsorted(now, ends, side="right") - 1
     found = {k: a[last.clip(min=0)] for k, a in rounds.items() if not k.startswith("time")}
     for name, value in before.items():

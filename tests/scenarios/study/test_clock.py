@@ -92,6 +92,17 @@ def test_the_regret_of_a_part_is_the_mean_over_its_time(label, thinking):
     assert len(record.seconds["ask"]) == 9
 
 
+@pytest.mark.parametrize(("evaluation", "parts"), [(0.1, 3), (0.1, 6), (0.1, 10), (0.3, 8)])
+def test_a_round_that_ends_with_a_part_counts_in_it_whatever_the_rounding(evaluation, parts):
+    """0.1 + 0.1 + 0.1 is above 0.3 = 3 * 0.1, and 0.3 / 3 is below 0.1."""
+    clock = {"evaluation": evaluation, "thinking": 0.0, "duration": round(evaluation * parts, 1)}
+    world = WORLD | {"sweep": 1, "clock": clock}
+    record = run_trial(scenario(env_kwargs=world, agents=(UCB_ENTRY,), horizon=parts), "ucb", 0)
+    assert record.rounds["evaluations"].tolist() == list(range(1, parts + 1))
+    assert record.rounds["model_order"].tolist() == list(range(1, parts + 1))
+    assert (record.seconds["ask"] > 0.0).all()
+
+
 def test_declared_costs_repeat_bit_for_bit_and_slow_agents_evaluate_less(tmp_path):
     paths = [tmp_path / f"{jobs}.sqlite" for jobs in (1, 2)]
     digests = {run_study(scenario(), p, jobs=j).report().digest for j, p in enumerate(paths, 1)}
