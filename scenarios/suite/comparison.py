@@ -26,6 +26,7 @@ from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results import evidence, statistics
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.evidence import by_unit, rounds_kept
+from gpbandits_env.scenarios.results.statistics import ORACLE, RANDOM
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY
 from gpbandits_env.scenarios.suite import suites
@@ -195,7 +196,7 @@ def compare(
     """Compare agents over problems.
 
     Score 1 is random if it was run, or else the worst agent of each problem, as where random is no
-    worse than the best agent.
+    worse than the best agent. Score 0 is the best agent where the oracle is no better than score 1.
 
     Cost: O(resamples x runs) per pair of agents.
 
@@ -211,7 +212,7 @@ def compare(
     by, means, rng = by_agent(field), means_of(field), np.random.default_rng(0)
     if baseline is not None:
         one_of(baseline, by, "agent in these files")
-    one = statistics.RANDOM if statistics.RANDOM in by else ""
+    one = RANDOM if RANDOM in by else ""
     scales = {id: _scale(of) for id, of in means.items()}
     made = card(field, baseline or "", scales=scales, resamples=resamples)
     improvement: dict[str, dict[str, statistics.Interval]] = {label: {} for label in by}
@@ -228,6 +229,9 @@ def compare(
     if one and (worst := [id for id, scale in scales.items() if not scale.random]):
         no = f"score 1 is the worst agent where {one} is no worse than the best one"
         notes.append(f"{no}: {', '.join(worst)}")
+    if poor := [id for id, of in means.items() if ORACLE in of and not scales[id].oracle]:
+        no = f"score 0 is the best agent where {ORACLE} is no better than score 1"
+        notes.append(f"{no}: {', '.join(poor)}")
     return replace(
         made,
         suite=title,
@@ -250,9 +254,10 @@ def _anytime(rows: Mapping[str, Row], scales: Mapping[str, statistics.Scale]) ->
 
 
 def _scale(means: Mapping[str, float]) -> statistics.Scale:
-    """The scale of a problem; score 1 is the worst agent if random is no worse than the best."""
-    found = statistics.Scale.of(means)
-    return found if found.usable else statistics.Scale.of(means, "")
+    """The scale of a problem, without the oracle, random or both where they have no place on it."""
+    agents = {label: mean for label, mean in means.items() if label != ORACLE}
+    tried = [statistics.Scale.of(of, one) for one in (RANDOM, "") for of in (means, agents)]
+    return next((scale for scale in tried if scale.usable), tried[2])
 
 
 def _improvement(runs: Sequence[Array]) -> Array:

@@ -166,6 +166,18 @@ def test_random_that_is_no_worse_than_the_best_agent_is_not_score_1():
     assert not compare({"fine": fine}, resamples=2).notes
 
 
+def test_an_oracle_that_is_no_better_than_random_is_not_score_0():
+    """A drift may leave nothing of what it knows. The scores would all be 0, or turned round."""
+    regrets = {"a": 0.5, "b": 0.75, "random": 1.0, "genie": 1.0}
+    for genie in (1.0, 1.25):
+        means = regrets | {"genie": genie}
+        found = compare({"x": {k: np.full(2, mean) for k, mean in means.items()}}, resamples=10)
+        scores = {a.label: a.score.value for a in found.agents}
+        assert scores == {"a": 0.0, "b": 0.5, "random": 1.0, "genie": 2.0 * genie - 1.0}
+        (note,) = found.notes
+        assert note == "score 0 is the best agent where genie is no better than score 1: x"
+
+
 @pytest.mark.slow
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     rng, covered = np.random.default_rng(0), 0
