@@ -62,8 +62,9 @@ def conditions(kept: Evidence, now: Evidence) -> list[str]:
     """What results depend on besides the code, where it is not that of the reference."""
 
     def of(result: Evidence) -> Plain:
-        blas = ", ".join(result.study["machine"]["blas"])
-        return {"trials": result.trials, **result.study["versions"], "BLAS": blas}
+        here = result.study["machine"]
+        machine = {"BLAS": ", ".join(here["blas"]), "processor": here["processor"]}
+        return {"trials": result.trials, **result.study["versions"], **machine}
 
     old, new = of(kept), of(now)
     return [

@@ -134,11 +134,12 @@ def test_few_trials_may_lie_close_together_by_chance(kept):
 
 def test_other_conditions_are_told(kept):
     assert references.conditions(kept, kept) == []
-    machine = {"machine": {"blas": ["openblas 0.3 Other"]}}
+    machine = {"machine": {"blas": ["openblas 0.3 Other"], "processor": "Other"}}
     few = {k: v[:2] for k, v in kept.values.items()}
     other = replace(kept, values=few, study=kept.study | machine)
-    blas, trials = sorted(references.conditions(kept, other))
+    blas, processor, trials = sorted(references.conditions(kept, other))
     assert blas.endswith("and this run openblas 0.3 Other")
+    assert processor.endswith("and this run Other")
     assert trials == "the reference has trials 4, and this run 2"
 
 
@@ -164,10 +165,12 @@ def test_a_trial_has_the_values_that_are_kept(scenario):
         pytest.skip(str(missing))
     says = CliRunner().invoke(main, ["reference", scenario.id, "--trials", "1"]).output
     same = "the values of 1 trial are those of the reference" in says
-    # On another kind of processor, rounding may change the course of a trial: at most a tenth of
-    # its values then lie beyond 4 standard errors, because the values of trials are skewed.
+    # On another processor, rounding may change the course of a trial, also with the same code of
+    # BLAS, whose blocks follow the caches: at most a tenth of its values then lie beyond 4 standard
+    # errors, because the values of trials are skewed.
+    elsewhere = "the reference has BLAS" in says or "the reference has processor" in says
     moved, beyond = says.count("1 of 1 trials"), says.count("differs: ")
-    assert same or ("the reference has BLAS" in says and beyond <= 0.1 * moved), says
+    assert same or (elsewhere and beyond <= 0.1 * moved), says
 
 
 def test_cumulative_regret_is_that_of_all_actions_of_a_batch(run, tiny, tmp_path):

@@ -11,13 +11,17 @@ import pytest
 psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(not hasattr(os, "getsid"), reason="needs sessions")
 
-# Trials of 2,000 rounds return more than a pipe holds.
+# Trials of 2,000 rounds return more than a pipe holds. Children of `nohup` and of a script's `&`
+# ignore two signals.
 DRIVER = """
+import signal
 import sys
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import run_study
 
 if __name__ == "__main__":
+    for name in ("SIGHUP", "SIGQUIT"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
     scenario = Scenario(
         id="test/orphans", source="", title="", env="gpbandits/StaticGP-v0",
         env_kwargs={"grid": [60], "noise_var": 0.1},
