@@ -420,14 +420,17 @@ def leader(
     Raises:
         InvalidInput: a score is NaN or inf, or there is not one score per mean.
     """
-    if not isinstance(score, np.ndarray) or score.shape != mean.shape:
+    try:
+        first = score.argmax(axis=-1, keepdims=True)  # the first NaN, if there is one
+        at, fits = first.item(), len(score) == len(mean)
+        top = score.item(at)
+    except (AttributeError, TypeError, ValueError):  # asking for the type and shape costs more
+        fits = False
+    if not fits:
         raise InvalidInput(
             f"{type(acquisition).__name__}.score must return an array of shape {mean.shape}, one "
             f"score per mean, got {shown(score)}"
         )
-    first = score.argmax(axis=0, keepdims=True)  # the first NaN, if there is one
-    at = first.item()
-    top = score.item(at)
     if not top < math.inf:
         raise InvalidInput(
             f"{type(acquisition).__name__} scores an action of mean {mean[at]:g} and variance "
