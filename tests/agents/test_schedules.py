@@ -153,7 +153,7 @@ def test_mistakes_are_named(spec, problem, message):
 
 
 @pytest.mark.parametrize(
-    "wrong", [math.sqrt, lambda t: 2.0, np.sqrt, Finite, "finite", "2.0", True, [2.0]], ids=str
+    "wrong", [math.sqrt, lambda t: 2.0, np.sqrt, Finite, "finite", "2.0", True, [2.0]]
 )
 def test_what_is_no_schedule_learns_what_is_one_and_how_to_write_ones_own(wrong):
     for spec in (wrong, {"type": "robust", "base": wrong}):
