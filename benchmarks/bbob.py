@@ -4,10 +4,10 @@
     python benchmarks/bbob.py table [--dim 5] [--noise 0 0.1] [--optimizers ei tpe ...]
     python benchmarks/bbob.py tables
 
-Each run is one optimizer on one function, instance and seed. It appends one line to a CSV file, by
-default `results/bbob.csv` beside this script; runs whose lines are in the file are left out, so
-that the runs of several sessions add up. If an agent's choices change, delete its lines, for
-example `sed -i '/^ei,/d' benchmarks/results/bbob.csv`, and run it again. Our agents are named as in
+Each run is one optimizer on one function, instance and seed. It appends one line to a compressed
+CSV file, by default `results/bbob.csv.gz` beside this script; runs whose lines are in the file are
+left out, so that the runs of several sessions add up. If an agent's choices change, write the file
+without its lines (`zcat FILE | sed '/^ei,/d' | gzip`), and run it again. Our agents are named as in
 `minimize`, with settings as in 'gp-ucb {"beta": 4}'. The gap of a run is the smallest noiseless
 value of its points, less the minimum of the function. Noise is stated in standard deviations of the
 function at uniform points. A table ranks the optimizers in every cell (function, instance, seed)
@@ -20,6 +20,7 @@ Running needs ioh, and optuna, botorch and cma for the optimizers of these libra
 
 import argparse
 import csv
+import gzip
 import json
 import os
 import time
@@ -39,7 +40,7 @@ OURS = ("ei", "gp-ucb", "ts-rsr", "ts", "qei")
 CHECKPOINTS = (25, 50, 100, 200)
 KEY = ("optimizer", "dim", "function", "instance", "seed", "noise", "calls")
 FIELDS = (*KEY, *(f"gap_{n}" for n in CHECKPOINTS), "seconds")
-RESULTS = Path(__file__).parent / "results" / "bbob.csv"
+RESULTS = Path(__file__).parent / "results" / "bbob.csv.gz"
 # The names in a table.
 SHOWN = {
     "ei": "`minimize`, ei (the default; also qei)",
@@ -173,7 +174,7 @@ def run_once(key):
 def read(path):
     """The lines of the file by key: the gaps after 25, 50, 100 and 200 calls, and the seconds."""
     found = {}
-    with path.open(newline="") as file:
+    with gzip.open(path, "rt", newline="") as file:
         for line in csv.DictReader(file):
             whole = [int(line[name]) for name in ("dim", "function", "instance", "seed")]
             key = (line["optimizer"], *whole, float(line["noise"]), int(line["calls"]))
@@ -183,7 +184,7 @@ def read(path):
 
 
 def write(path, line):
-    with path.open("a", newline="") as file:
+    with gzip.open(path, "at", newline="") as file:
         csv.writer(file, lineterminator="\n").writerow(line)
 
 

@@ -4,9 +4,9 @@
     python benchmarks/high_dim.py table [--calls 250]
     python benchmarks/high_dim.py page      # writes the tables of docs/benchmarks.md
 
-`run` appends one JSON line per problem, method and seed to `results/high_dim.jsonl`, and leaves out
-those whose line is there: seed 0 of everything first, then seed 1, and so on. If the choices of a
-method change, delete its lines and run it again. A line of versions is that of the lines after it.
+`run` appends one JSON line per problem, method and seed to `results/high_dim.jsonl.gz`, and leaves
+out those whose line is there: seed 0 of everything first, then seed 1, and so on. If the choices of
+a method change, write the file without its lines and run it again. A line of versions is that of the lines after it.
 Each run has one thread.
 
 Problems, each a loss of at least 0 on the unit cube:
@@ -44,6 +44,7 @@ problems, in a tenth of its processor time. network-500 was added later, with no
 """
 
 import argparse
+import gzip
 import json
 import math
 import operator
@@ -68,7 +69,7 @@ from gpbandits_env.rewards.functions.catalogue import function_named
 from gpbandits_env.rewards.tasks.network import OutputWeights
 from gpbandits_env.scenarios.claims.yardsticks import FACTORS, ratio
 
-RESULTS = Path(__file__).parent / "results" / "high_dim.jsonl"
+RESULTS = Path(__file__).parent / "results" / "high_dim.jsonl.gz"
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 MARKS = "<!-- many dimensions -->", "<!-- end of many dimensions -->"
 FIRST = 30
@@ -327,10 +328,17 @@ def run_once(problem, method, seed, calls):
     }
 
 
+def records(path):
+    """The lines of a file as dicts; none without it."""
+    if not path.exists():
+        return []
+    with gzip.open(path, "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
 def read(path, calls):
     """The records with this number of evaluations by problem, method and seed."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    kept = [one for one in map(json.loads, lines) if "problem" in one]
+    kept = [one for one in records(path) if "problem" in one]
     key = operator.itemgetter("problem", "method", "seed")
     return {
         key(one): one | {"least": one["best"][str(calls)]} for one in kept if one["calls"] == calls
@@ -340,15 +348,14 @@ def read(path, calls):
 def run(chosen):
     done = read(chosen.file, chosen.calls)
     now = {"python": platform.python_version()} | {p: version(p) for p in PACKAGES}
-    lines = chosen.file.read_text().splitlines() if chosen.file.exists() else []
-    stated = [json.loads(line)["versions"] for line in lines if "versions" in line][-1:]
+    stated = [one["versions"] for one in records(chosen.file) if "versions" in one][-1:]
     for seed in range(chosen.seeds):
         for problem in chosen.problems:
             for method in chosen.methods:
                 if (problem, method, seed) not in done:
                     record = run_once(problem, method, seed, chosen.calls)
                     added = [record] if stated == [now] else [{"versions": now}, record]
-                    with chosen.file.open("a") as file:
+                    with gzip.open(chosen.file, "at") as file:
                         file.writelines(f"{json.dumps(line)}\n" for line in added)
                     stated = [now]
 
