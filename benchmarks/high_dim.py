@@ -6,8 +6,8 @@
 
 `run` appends one JSON line per problem, method and seed to `results/high_dim.jsonl.gz`, and leaves
 out those whose line is there: seed 0 of everything first, then seed 1, and so on. If the choices of
-a method change, write the file without its lines and run it again. A line of versions is that of the lines after it.
-Each run has one thread.
+a method change, write the file without its lines and run it again. A line of versions is that of
+the lines after it. Each run has one thread.
 
 Problems, each a loss of at least 0 on the unit cube:
 
