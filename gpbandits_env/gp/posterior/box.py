@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, State, finite_array, positive, whole
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.kernels.columns import Columns
 from gpbandits_env.gp.linalg import cholesky, root
@@ -85,6 +85,8 @@ class BoxPosterior(Posterior):
         prior_mean: ArrayLike = 0.0,
         temporal: TemporalKernel | None = None,
     ) -> None:
+        if not isinstance(box, Box) or not isinstance(kernel, Kernel):
+            raise InvalidInput(f"expected a Box and a kernel, got {shown(box)} and {shown(kernel)}")
         mean = finite_array(prior_mean, "prior_mean")
         if mean.ndim:
             raise InvalidInput(f"prior_mean must be one number in a box, got shape {mean.shape}")

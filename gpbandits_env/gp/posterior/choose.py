@@ -10,11 +10,10 @@ from gpbandits_env.arrays import Plain, Settings, positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.kernels.kernel import check_on
 from gpbandits_env.gp.model import terms
 from gpbandits_env.gp.posterior.arms import ArmPosterior
 from gpbandits_env.gp.posterior.box import BoxPosterior
-from gpbandits_env.gp.posterior.covariances import MATRIX_BYTES, prior_covariance
+from gpbandits_env.gp.posterior.covariances import MATRIX_BYTES, check_prior, prior_covariance
 from gpbandits_env.gp.posterior.nystrom import NystromPosterior
 from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.posterior.representation import Coefficients, DenseRows, Representation
@@ -22,6 +21,7 @@ from gpbandits_env.gp.posterior.states import DiscountedCoefficients, TemporalSt
 from gpbandits_env.gp.samplers import Factor, KroneckerFactor, factor_for
 from gpbandits_env.gp.temporal import StaticTime, TemporalKernel
 
+KINDS = ("auto", "rows", "coefficients", "nystrom")
 DICTIONARY = {"qbar", "per"}
 USUAL_HORIZON = 1000
 LARGEST_RANK, LARGEST_RANK_CHOSEN = 512, 2048
@@ -75,11 +75,8 @@ def posterior_for(
             does not fit the points, or "coefficients" is given with too large a rank or too small a
             noise variance.
     """
-    if not isinstance(domain, (Arms, Box)) or not isinstance(kernel, Kernel):
-        given = f"{shown(domain)} and {shown(kernel)}"
-        raise InvalidInput(f"a posterior needs Arms or a Box, and a kernel, got {given}")
     settings = posterior_kind(kind)
-    kind = one_of(settings.pop("type"), ("auto", "rows", "coefficients", "nystrom"), "posterior")
+    kind = one_of(settings.pop("type"), KINDS, "posterior")
     ages = "a discount" if discount != 1.0 else "a temporal kernel" if temporal is not None else ""
     where = "in a box" if isinstance(domain, Box) else ages and f"with {ages}"
     if where and kind != "auto":
@@ -91,9 +88,11 @@ def posterior_for(
                 "contexts, among a finite set of them"
             )
         return BoxPosterior(domain, kernel, noise_var, prior_mean, temporal)
+    if not isinstance(domain, Arms):
+        raise InvalidInput(f"the domain of a posterior must be Arms or a Box, got {shown(domain)}")
     if kind == "nystrom":
         return NystromPosterior(domain, kernel, noise_var, prior_mean, rng=rng, **settings)
-    check_on(kernel, domain.coordinates)
+    check_prior(domain, kernel)
     noise_var = positive(noise_var, "noise_var", zero=True)
     expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
     inside: Representation | None = None

@@ -7,15 +7,26 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, IntArray, finite_array, frozen
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.kernels.kernel import undefined
+from gpbandits_env.gp.kernels.kernel import check_on, undefined
 from gpbandits_env.gp.threads import OneThread
 
 MATRIX_BYTES = 64 * 2**20
 """The size of the largest n x n matrix that is kept (n up to 2896)."""
 STRIP_ENTRIES = 2**14
 """The number of entries computed at a time."""
+
+
+def check_prior(arms: Arms, kernel: Kernel) -> None:
+    """Check that the kernel defines a Gaussian process on the arms.
+
+    Raises:
+        InvalidInput: an argument is not arms or not a kernel, or as for `check_on`.
+    """
+    if not isinstance(arms, Arms) or not isinstance(kernel, Kernel):
+        raise InvalidInput(f"expected Arms and a kernel, got {shown(arms)} and {shown(kernel)}")
+    check_on(kernel, arms.coordinates)
 
 
 class PriorCovariance:

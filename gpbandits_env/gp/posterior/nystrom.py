@@ -23,9 +23,9 @@ from gpbandits_env.arrays import Array, IntArray, State, finite_array, frozen, p
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.kernels.kernel import check_on, hyper
+from gpbandits_env.gp.kernels.kernel import hyper
 from gpbandits_env.gp.linalg import root
-from gpbandits_env.gp.posterior.covariances import one_per_arm, prior_covariance
+from gpbandits_env.gp.posterior.covariances import check_prior, one_per_arm, prior_covariance
 from gpbandits_env.gp.posterior.posterior import Posterior
 from gpbandits_env.gp.threads import OneThread
 
@@ -95,7 +95,7 @@ class NystromPosterior(Posterior):
         per: str | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
-        check_on(kernel, arms.coordinates)
+        check_prior(arms, kernel)
         self.domain = self.arms = arms
         if not isinstance(rng, np.random.Generator):
             raise InvalidInput(
