@@ -98,6 +98,9 @@ class Stationary(Kernel):
     def diagonal(self, x: Array) -> Array:
         return np.full(len(x), self.variance)
 
+    def diagonal_gradient(self, x: Array) -> Array:
+        return np.zeros(x.shape)
+
     def gradient(self, x: Array, z: Array) -> Array:
         slope = self.slope(self._distances(x, z))
         slope *= -self.variance
