@@ -46,7 +46,7 @@ DIFFERENCES = 5.0
 LAST = 300
 # Evaluations of the evidence per fit; sweeps of expectation propagation, and when they end. With a
 # larger tolerance the evidence is not smooth, and processors end their searches elsewhere.
-EVALUATIONS, SWEEPS, TOLERANCE = 25, 400, 1e-8
+EVALUATIONS, SWEEPS, TOLERANCE = 25, 60, 1e-8
 # The least precision of a site, and the least that remains of a marginal precision without a site.
 LEAST, LEFT = 1e-12, 1e-8
 # Below this argument, an asymptotic formula replaces a difference of numbers that are almost equal.
@@ -214,7 +214,7 @@ def propagated(
         change = max(_change(precision, new[0]), _change(shift, new[1]))
         if change < TOLERANCE:
             break
-        damping = max(0.3, 0.5 * damping) if change > last else min(1.0, 1.2 * damping)
+        damping = max(0.3, 0.7 * damping) if change > last else damping
         last = change
         precision = precision + damping * (new[0] - precision)
         shift = shift + damping * (new[1] - shift)

@@ -77,23 +77,6 @@ def test_gradients_are_those_of_the_evidence(monkeypatch):
     assert [*found, at.pull.sum()] == pytest.approx(numeric, abs=1e-4)
 
 
-def residual(gram, labels, chance):
-    """By how much another sweep would change the precisions of the sites."""
-    at = propagated(gram, labels, 0.0, chance)
-    without = signs._Marginals(gram, at.precision, at.shift)
-    _, noise_var = site(without.mean, without.var, labels, chance)
-    return np.abs(1.0 / noise_var - at.precision).max()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_sweeps_go_on_until_the_sites_agree(seed):
-    """With a large variance, sites change little at first, then much, and then settle."""
-    rng = np.random.default_rng(seed)
-    points = rng.random((60, 2))
-    labels = np.where(rng.random(60) < 0.2, -1.0, 1.0)
-    assert residual(Matern52(0.5 * 2.0**0.5, 1e3)(points), labels, 0.1) < 1e-6
-
-
 def test_labels_next_to_a_straight_boundary_do_not_make_it_rough():
     """Eight of the labels lie within 0.001 of the boundary."""
     rng = np.random.default_rng(1)
