@@ -9,11 +9,10 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, Settings, all_of, mapping, positive
 from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.rewards.functions.process import ROUNDING
 from gpbandits_env.specs import arguments
 
 MEASURED = "measured"
-# The relative error of a sum of times.
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)

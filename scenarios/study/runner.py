@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from gpbandits_env import agents
 from gpbandits_env.arrays import Array, Plain, Settings, whole
-from gpbandits_env.envs.clock import ROUNDING
 from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of, shown
 from gpbandits_env.gp.threads import one_blas_thread
 from gpbandits_env.registration import register_all
+from gpbandits_env.rewards.functions.process import ROUNDING
 from gpbandits_env.rewards.regret import instantaneous
 from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.results import records
