@@ -33,9 +33,11 @@ RULES = {
     "max-variance": "max-variance",
     "initialised": {"type": "initialised", "rounds": 1, "then": {"type": "thompson"}},
 }
-# Each stands for those of the same acquisition, which differ in a default.
+# Each stands for others that combine in the same way, and differ in a default.
 AGENTS = {
-    "gp-ucb": "`bucb`, `ucbpe`, `tv-gp-ucb`, `r-gp-ucb`, `sw-gp-ucb`, `cub`, `bkb-ucb`",
+    "gp-ucb": (
+        "`bucb`, `ucbpe`, `tv-gp-ucb`, `r-gp-ucb`, `sw-gp-ucb`, `cub`, `bkb-ucb`, `lb-gp-ucb`"
+    ),
     "ei": "`sp`, `qei`, `cei`, `bkb-ei`",
     "mpi": "`cmpi`, `bkb-mpi`",
     "max-mean": "",
@@ -52,7 +54,7 @@ BOX_AGENTS = {
     "sre": {"d": 1, "rounds": 3, "search": QUICK},
     "turbo": {"n_initial": 2, "candidates": 12},
 }
-OWN_RULE = ("et-gp-ucb", "bma-gp-ucb", "wgp-ucb", "ui-tvbo")
+OWN_RULE = ("et-gp-ucb", "bma-gp-ucb", "wgp-ucb", "ui-tvbo", "w-dbo")
 ROUNDS, BATCH = 3, 2
 
 
@@ -183,12 +185,12 @@ def page():
     text = [
         "# What combines with what",
         "",
-        "<!-- picture pictures/mixing.png: What `gp-ucb` believes with four data options after",
+        "<!-- picture pictures/mixing.png: The belief of `gp-ucb` with four data options after",
         "the same 40 readings of a function that drifts (older ones are fainter) -->",
         "",
         "The tables show which agents, batch rules and data options run together. A cell says",
-        '"yes" if the agent runs. Otherwise it gives the number of the [reason](#reasons) for',
-        "which the combination is refused when the agent is made.",
+        '"yes" if the agent runs. Otherwise it gives the number of the [reason](#reasons) why',
+        "the combination is refused when the agent is made.",
         "",
         f"A test runs every combination for {ROUNDS} rounds of {BATCH} actions and checks this",
         "page; `python tests/agents/batch/test_mixing.py` writes it.",
@@ -205,14 +207,17 @@ def page():
         "",
         *rules_table(AGENTS, PLACES, OPTIONS, reasons),
         "",
-        "Agents with the same acquisition combine in the same way. They differ in their default",
-        "data option:",
+        "These agents combine in the same way. They differ in their default data option, which",
+        "counts as one of [two](#two-data-options-at-once):",
         "",
         *[f"- like `{name}`: {others}" for name, others in AGENTS.items() if others],
         "",
+        "`mini-gp-ucb` and `mini-ei` combine like `gp-ucb` and `ei`, but support no contexts.",
+        "",
         "## Agents that forget by a rule of their own",
         "",
-        "They combine with batch rules like `gp-ucb`. On arms and in boxes:",
+        "They combine with batch rules like `gp-ucb`, except that `w-dbo`, whose bound has no",
+        "setting `beta`, does not support `explore`. On arms and in boxes:",
         "",
         *agents_table(OWN_RULE, PLACES, reasons),
         "",
