@@ -62,7 +62,7 @@ class Agent(Displayed, ABC):
         if problem.contexts is not None and not self.uses_contexts:
             raise InvalidInput(
                 f"{type(self).__name__} does not use contexts, and the problem has them: use an "
-                "agent with a Gaussian-process posterior, such as gp-ucb, ei or ts"
+                "agent that does, such as gp-ucb, ei or ts"
             )
         self.context: Points | None = None
         self.problem, self.batch_size, self.rng = problem, problem.batch_size, rng

@@ -189,9 +189,8 @@ def _problem(source: object, overrides: Plain) -> Problem:
     if problem is None and callable(of_each):
         problem, spec = _of_instances(of_each)
     if not isinstance(problem, Problem):
-        raise InvalidInput(
-            f"an agent needs a gpbandits environment or a Problem, got {type(source).__name__}"
-        )
+        got = type(source).__name__ + (": give a member of it" if hasattr(inner, "members") else "")
+        raise InvalidInput(f"an agent needs a gpbandits environment or a Problem, got {got}")
     # Gymnasium keeps the horizon in the spec of the outer wrapper; a bare environment has none.
     horizon = getattr(spec, "max_episode_steps", None)
     if horizon is not None and (problem.horizon is None or horizon < problem.horizon):

@@ -28,11 +28,11 @@ class GPUCB(GPAgent):
 
     Args:
         beta: a schedule as a dict, e.g. {"type": "finite", "delta": 0.1, "scale": 0.2} (types:
-            srinivas2010, finite, continuous, rkhs, constant, log, subspaces), or a number. The
-            default is 2 with ``epsilon`` or ``temporal``, and in a box if the model is learned,
-            because the theorems assume a known function that stays as it is. Otherwise it is
-            Theorem 1 over 5, in a box Theorem 2 over 5 with a = b = 1 or, if the agent chooses
-            among candidates, Theorem 1 over 5 with |D| the number of candidates.
+            srinivas2010, finite, continuous, rkhs, constant, log, subspaces, igp, robust,
+            randomised), or a number. The default is 2 with ``epsilon`` or ``temporal``, and in a
+            box if the model is learned, because the theorems assume a known function that stays as
+            it is. Otherwise it is Theorem 1 over 5, in a box Theorem 2 over 5 with a = b = 1 or, if
+            the agent chooses among candidates, Theorem 1 over 5 with |D| the number of candidates.
     Source: srinivas2010, Algorithm 1.
     """
 

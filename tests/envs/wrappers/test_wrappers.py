@@ -145,3 +145,10 @@ def test_what_is_no_mixture_is_refused(members, weights, says):
         Mixture(static())
     with pytest.raises(InvalidInput, match="same form"):
         Mixture([static(), FlattenObservation(static())])
+
+
+def test_an_agent_for_a_mixture_is_made_for_a_member():
+    mixture = Mixture([static(), static()])
+    with pytest.raises(InvalidInput, match="got Mixture: give a member of it"):
+        agents.make("gp-ucb", mixture, seed=0)
+    agents.make("gp-ucb", mixture.members[0], seed=0)
