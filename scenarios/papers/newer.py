@@ -5,7 +5,7 @@ from typing import Any
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
-OTHER = ("the paper's functions are others",)
+OTHER = ("the paper has other functions",)
 SQUARE: Plain = {"grid": [20, 20], "kernel": {"type": "se", "lengthscale": 0.2}}
 LONG: Plain = {"type": "se", "lengthscale": 0.4}
 IGP: Plain = {"type": "igp", "delta": 0.005}
@@ -94,7 +94,7 @@ SCENARIOS = (
         ),
         horizon=250,
         trials=300,
-        departures=(*OTHER, "the longest is given, not fitted"),
+        departures=(*OTHER, "the longest lengthscale is given, not fitted"),
     ),
     _static(
         "random-width",
@@ -137,6 +137,6 @@ SCENARIOS = (
         horizon=200,
         trials=10,
         metric="simple_regret",
-        departures=("the papers' functions are others, with 200 evaluations and 10 repeats",),
+        departures=("200 evaluations and 10 repeats of other functions than the papers have",),
     ),
 )

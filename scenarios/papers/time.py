@@ -201,7 +201,7 @@ def _unknown(name: str, what: str, drift: Plain, epsilon: float) -> Scenario:
     known, explores = {"epsilon": epsilon}, "knows epsilon, and explores as bma does"
     return _own(
         f"unknown-{name}",
-        f"{what}: agents that are told nothing beside TV-GP-UCB with the true epsilon",
+        f"{what}: agents that are told nothing, and TV-GP-UCB with the true epsilon",
         _drifting(50, drift),
         (
             AgentEntry("true", "tv-gp-ucb", known, "knows epsilon"),
