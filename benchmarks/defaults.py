@@ -186,12 +186,12 @@ STAYS: dict[tuple[str, str], str] = {
     "has less regret on four of the six tags, and `beta=4` on the two others.",
     ("w-dbo", "lengthscale in time"): "longer ones have less regret where functions do not change; "
     "on the tags of drift 25 loses less than 10%.",
-    ("mpi", "margin"): "0.01 is our reading of Srinivas et al. (2010), who do not state it, and "
-    "whose results it repeats. `margin=0.03` has less regret.",
+    ("mpi", "margin"): "0.01 is the main reading of Srinivas et al. (2010), who state no margin. "
+    "`margin=0.03` has less regret.",
     ("wgp-ucb", "discount"): "0.95 is better where functions change fast, and worse where they "
     "change slowly.",
     ("mini-gp-ucb", "ratio"): "with fewer repetitions there is less regret if the noise is large, "
-    "but repetitions are what saves decisions.",
+    "but the repetitions are what saves decisions.",
     ("mini-ei", "ratio"): "as for `mini-gp-ucb`.",
 }
 
