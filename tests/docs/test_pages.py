@@ -6,7 +6,11 @@ from inspect import signature
 
 import pytest
 
-from gpbandits_env import minimize
+from gpbandits_env import Campaign, minimize
+from gpbandits_env.agents import registry
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.optimize.failures import Failures
+from gpbandits_env.errors import InvalidInput
 
 GUIDES = ("index", "getting-started", "drift", "adding-an-agent")
 PAGES = (
@@ -52,6 +56,26 @@ def test_the_table_of_minimize_has_all_of_its_arguments(root):
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     known = {p.name for p in signature(minimize).parameters.values() if p.kind is p.KEYWORD_ONLY}
     assert told == known | {"bounds"}
+
+
+def test_the_agents_that_do_not_learn_where_calls_fail_are_those_it_names(root):
+    text = " ".join((root / "docs" / "optimize.md").read_text("utf-8").split())
+    said = text.partition(" and do not learn where calls fail")[0].rpartition(". ")[2]
+    found = set()
+    for name in registry.names():
+        given = {"rounds": 5} if name == "sre" else {}
+        if not issubclass(registry.agent_class(name), GPAgent):
+            continue
+        try:
+            campaign = Campaign([(0.0, 1.0)] * 20, name, seed=0, **given)
+        except InvalidInput:  # it acts on arms only
+            continue
+        records = campaign.observe_all([[0.2] * 20, [0.8] * 20], [1.0, float("nan")])
+        model = Failures(campaign.space, campaign.agent, "auto")
+        model.tell(records, records)
+        if model.success is None:
+            found.add(name)
+    assert set(re.findall(r"`([\w-]+)`", said)) == found
 
 
 def test_no_page_with_a_script_is_left_out(root):

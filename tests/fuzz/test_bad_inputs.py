@@ -42,6 +42,12 @@ def test_bad_input_is_refused_and_changes_nothing(name, tmp_path):
     assert verdicts[REFUSED] >= REALLY_BAD * verdicts.total(), verdicts
 
 
+def test_the_manual_says_how_many_are_tried_by_default():
+    page = Path(__file__).parents[2] / "docs" / "errors.md"
+    assert PART == 10
+    assert "One in ten of these inputs" in page.read_text("utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_ten_thousand_bad_inputs(tmp_path):
