@@ -165,7 +165,8 @@ class Campaign(CampaignView):
             value: the measured value, noisy and in any unit. NaN or the infinity of the worst
                 value (-inf when maximizing, inf when minimizing) means that it failed.
             noise: the standard deviation of the noise of this value, if it is known and differs
-                from that of others. Not with agents that forget or search subspaces.
+                from that of others. Not with agents that forget, compress, or
+                have a Nystrom posterior.
             constraints: the measured values of all constraints, if the campaign has any: by name,
                 or in their order. NaN means that the evaluation failed.
             time: the time of the measurement, not before ``now``. If the agent has an epsilon,

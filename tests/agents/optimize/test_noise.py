@@ -90,6 +90,19 @@ def test_wrong_noise_changes_nothing(noise):
     assert not campaign.agent.posterior.size
 
 
+@pytest.mark.parametrize("agent", ["ms-ucb", "dropout-ucb", "line-bo", "turbo", "rembo", "hesbo"])
+def test_agents_of_lines_and_subspaces_learn_less_from_a_value_with_more_noise(agent):
+    means = []
+    for sd in (1e-3, 5.0):
+        campaign = Campaign(
+            [(0.0, 1.0)] * 20, agent, seed=0, n_initial=1, learn=False, standardize=False
+        )
+        campaign.tell(campaign.ask()[0], 2.0, noise=sd)
+        means.append(campaign.predict([campaign.records[0].params])[0][0])
+    assert means[0] == pytest.approx(2.0, abs=1e-3)
+    assert means[1] < 0.2
+
+
 @pytest.mark.parametrize(
     ("agent", "settings"),
     [
