@@ -43,8 +43,9 @@ class BatchRule(ABC):
         The agent has an acquisition rule, or None if it draws posterior samples instead.
         """
         if self.scores and rule is None:
+            name = getattr(self, "type_name", type(self).__name__)
             raise InvalidInput(
-                f"the rule {self.type_name!r} needs an acquisition, and this agent has none, "  # type: ignore[attr-defined]
+                f"the rule {name!r} needs an acquisition, and this agent has none, "
                 "because it draws samples: use the rule thompson, dpp or ts-rsr, or an agent with "
                 "an acquisition, such as gp-ucb or ei"
             )

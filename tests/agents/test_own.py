@@ -6,15 +6,18 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.agents.acquisitions import UCB, Acquisition, LogEI
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule
+from gpbandits_env.agents.batch import BatchRule
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
+from gpbandits_env.specs import class_named
 
 SOURCE = """
 from gpbandits_env.agents import Agent, GPAgent
 from gpbandits_env.agents.acquisitions import LCB
+from gpbandits_env.agents.batch import BatchRule
 
 class Cautious(GPAgent):
     def __init__(self, problem, rng, *, beta=4.0, **settings):
@@ -24,6 +27,12 @@ class Half(Agent):
     pass
 
 unfinished = 3
+
+class Uniform(BatchRule):
+    scores = True
+
+    def choose(self, now):
+        return now.search.uniform(now.posterior, now.rng, now.m)
 """
 
 
@@ -207,3 +216,9 @@ def test_an_agent_cannot_change_the_arrays_of_its_caller(world):
     with pytest.raises(ValueError, match="read-only"):
         agent.tell(actions, np.zeros(len(actions)))
     np.testing.assert_array_equal(actions, given)
+
+
+def test_a_batch_rule_of_ones_own_that_scores_names_itself_where_nothing_is_scored(world, module):
+    rule = class_named(f"{module}:Uniform", BatchRule, "batch rule")()
+    with pytest.raises(InvalidInput, match="the rule 'Uniform' needs an acquisition"):
+        agents.make("ts", world.problem(), batch=rule)
