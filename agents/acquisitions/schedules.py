@@ -31,7 +31,7 @@ LEARNED = DRIFTING = 2.0
 
 
 NOT_NEGATIVE = partial(positive, zero=True)
-# The checks of the fields of schedules.
+# The checks of the fields of the schedules of this module.
 CHECKS: Mapping[str, Callable[[Any, str], object]] = {
     "delta": probability,
     **dict.fromkeys(("a", "b", "r", "c2"), positive),
@@ -65,8 +65,9 @@ class Schedule(OnlyFields, ABC):
         return 0.0
 
     def __post_init__(self) -> None:
+        checks = CHECKS if type(self).__module__ == __name__ else {}
         for field in fields(self):
-            value, check = getattr(self, field.name), CHECKS.get(field.name)
+            value, check = getattr(self, field.name), checks.get(field.name)
             if check and (value is not None or field.default is not None):  # None: the problem's
                 check(value, field.name)
 

@@ -229,6 +229,22 @@ def test_a_schedule_of_your_own_gives_a_beta_of_at_least_0_for_each_round():
         agent.ask()
 
 
+@dataclass(frozen=True)
+class Settling(Schedule):
+    """Its fields have the names of others' fields, and other meanings."""
+
+    a: float = 3.0
+    b: float = -0.5
+    power: float = 0.5
+
+    def __call__(self, t, gain=0.0):
+        return np.maximum(0.0, self.a + self.b * np.asarray(t, float) ** self.power)
+
+
+def test_the_fields_of_ones_own_schedule_mean_what_it_says():
+    assert agents.make("gp-ucb", ARMS, seed=0, beta=Settling()).rule.beta(4, 0.0) == 2.0
+
+
 def test_every_type_is_known_from_the_start():
     """Whatever else has been imported: all are defined in the module of the registry."""
     known = ["constant", "continuous", "finite", "igp", "log", "randomised", "rkhs", "robust"]
