@@ -91,7 +91,7 @@ class Schedule(OnlyFields, ABC):
 
 # A schedule, as an object or a dict, or a number, which is a constant schedule.
 Beta: TypeAlias = Settings | Schedule | float
-SCHEDULES: Family[Schedule] = Family("beta schedule")
+SCHEDULES: Family[Schedule] = Family("beta schedule", Schedule)
 
 
 @SCHEDULES.register("finite")
@@ -405,8 +405,7 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
             "derived from agents.acquisitions.schedules.Schedule with the method "
             "__call__(self, t, gain=0.0), which returns beta_t in the shape of t"
         )
-    schedule = spec if isinstance(spec, Schedule) else SCHEDULES.from_dict(spec)
-    schedule = schedule.filled(problem, arms)
+    schedule = SCHEDULES.from_dict(spec).filled(problem, arms)
     rounds: ArrayLike = 1 if schedule.needs_gain else np.arange(1, 3)
     try:
         found = schedule(rounds)

@@ -53,7 +53,7 @@ class BatchRule(ABC):
 
 # A batch rule, as an object, a dict or a name.
 Batch: TypeAlias = Settings | BatchRule | str
-RULES: Family[BatchRule] = Family("batch rule")
+RULES: Family[BatchRule] = Family("batch rule", BatchRule)
 
 
 def rule_for(spec: Batch) -> BatchRule:
@@ -62,8 +62,6 @@ def rule_for(spec: Batch) -> BatchRule:
     Raises:
         UnknownName: there is no such rule, or it has no such field.
     """
-    if isinstance(spec, BatchRule):
-        return spec
     return RULES.from_dict({"type": spec} if isinstance(spec, str) else spec)
 
 

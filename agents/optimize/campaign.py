@@ -114,11 +114,11 @@ class Campaign(CampaignView):
             "maximize": self.maximize,
             "seed": self._seed,
             "n_initial": self.n_initial,
-            "noise": described(noise),
+            "noise": noise,
             "constraints": bounds,
             "failures": self._surrogates.failures.kind,
             "linear": [linear_to_dict(one) for one in self.space.linear],
-            "settings": described(settings),
+            "settings": settings,
         }
         self._file: CampaignFile | None = None
         if file is not None:
@@ -267,7 +267,8 @@ class Campaign(CampaignView):
 
     def snapshot(self) -> State:
         """The state of the campaign and its arguments, as plain data with arrays."""
-        return self._log.snapshot() | self._declared | self._surrogates.snapshot()
+        own = {key: described(self._declared[key]) for key in ("noise", "settings")}
+        return self._log.snapshot() | self._declared | own | self._surrogates.snapshot()
 
     def _restore(self, state: State, file: CampaignFile) -> None:
         """Continue from a file's snapshot; after an error of `BROKEN` the campaign is of no use."""

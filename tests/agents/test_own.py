@@ -6,7 +6,9 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.agents.acquisitions import UCB, Acquisition, LogEI
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule
-from gpbandits_env.agents.batch import BatchRule
+from gpbandits_env.agents.acquisitions.schedules import SCHEDULES
+from gpbandits_env.agents.batch import RULES, BatchRule
+from gpbandits_env.agents.optimize import Campaign
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
@@ -15,8 +17,11 @@ from gpbandits_env.problem import Problem
 from gpbandits_env.specs import class_named
 
 SOURCE = """
+from dataclasses import dataclass
+import numpy as np
 from gpbandits_env.agents import Agent, GPAgent
 from gpbandits_env.agents.acquisitions import LCB
+from gpbandits_env.agents.acquisitions.schedules import Schedule
 from gpbandits_env.agents.batch import BatchRule
 
 class Cautious(GPAgent):
@@ -33,6 +38,19 @@ class Uniform(BatchRule):
 
     def choose(self, now):
         return now.search.uniform(now.posterior, now.rng, now.m)
+
+@dataclass(frozen=True)
+class Spread(Uniform):
+    pass
+
+@dataclass(frozen=True)
+class Falling(Schedule):
+    a: float = 3.0
+    b: float = -0.5
+    power: float = 0.5
+
+    def __call__(self, t, gain=0.0):
+        return np.maximum(0.0, self.a + self.b * np.asarray(t, float) ** self.power)
 """
 
 
@@ -222,3 +240,32 @@ def test_a_batch_rule_of_ones_own_that_scores_names_itself_where_nothing_is_scor
     rule = class_named(f"{module}:Uniform", BatchRule, "batch rule")()
     with pytest.raises(InvalidInput, match="the rule 'Uniform' needs an acquisition"):
         agents.make("ts", world.problem(), batch=rule)
+
+
+@pytest.mark.parametrize(
+    ("part", "name"), [("batch", "Spread"), ("beta", "Falling")], ids=["batch", "beta"]
+)
+def test_a_batch_rule_and_a_schedule_are_named_as_agents_are(world, module, tmp_path, part, name):
+    spec = {"type": f"{module}:{name}"}
+    family = {"batch": RULES, "beta": SCHEDULES}[part]
+    own = family.from_dict(spec)
+    assert family.from_dict(family.to_dict(own)) == own
+    arms = [
+        agents.make("gp-ucb", world.problem(batch_size=3), seed=0, **{part: given}).ask().tolist()
+        for given in (own, spec)
+    ]
+    assert arms[0] == arms[1]
+    with pytest.raises(UnknownName, match="your own as module:Class"):
+        agents.make("gp-ucb", world.problem(), **{part: {"type": name}})
+    file, given = tmp_path / "own.json", {"agent": "gp-ucb", "seed": 0, part: own}
+    Campaign([(0.0, 1.0)], file=file, **given)
+    assert Campaign.resume(file, trusted=True).ask(3) == Campaign([(0.0, 1.0)], **given).ask(3)
+    with pytest.raises(InvalidInput, match="if you trust this file"):
+        Campaign.resume(file)
+
+
+def test_a_batch_rule_that_is_no_dataclass_is_of_use_unless_it_is_saved(module, tmp_path):
+    rule = class_named(f"{module}:Uniform", BatchRule, "batch rule")()
+    Campaign([(0.0, 1.0)], "gp-ucb", seed=0, batch=rule).ask()
+    with pytest.raises(InvalidInput, match="Uniform has no dict: make it a dataclass"):
+        Campaign([(0.0, 1.0)], "gp-ucb", seed=0, batch=rule, file=tmp_path / "own.json")
