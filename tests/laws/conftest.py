@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.agents.parts import Parts
+from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SquaredExponential
@@ -96,7 +98,7 @@ DOMAINS = {
 PLACES = [("grid", 1), ("arms", 4), ("candidates", 4), ("box", 1), ("box", 3)]
 # Those that say so when they are given a box, and when they are given arms.
 ARMS_ONLY = {"genie"}
-BOX_ONLY = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre", "turbo"}
+BOX_ONLY = {n for n in agents.names() if getattr(agent_class(n), "PARTS", Parts()).is_local}
 # Those whose posterior needs arms, so that they choose among candidates in a box.
 ON_CANDIDATES = {"wgp-ucb", "bma-gp-ucb"}
 # What else an agent needs to be told of an environment that tells little.

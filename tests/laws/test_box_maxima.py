@@ -60,7 +60,8 @@ def random_kernel(rng, name, dim):
         "on": lambda: OnCoordinates(own, base(own)),
         "spherical-linear": lambda: SphericalLinear(tuple(ell), variance, low=-6.0, high=6.0),
     }
-    return makers[name]()
+    # A new kernel is tried with its first hyper-parameter alone.
+    return makers.get(name, lambda: KERNELS.members[name](ell[0]))()
 
 
 # A point of an empirical kernel is the index of an arm, so there are no boxes.

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gpbandits_env import agents
+from gpbandits_env.agents import batch
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import SquaredExponential
@@ -33,6 +34,8 @@ RULES = {
     "max-variance": "max-variance",
     "initialised": {"type": "initialised", "rounds": 1, "then": {"type": "thompson"}},
 }
+# A new rule is tried with its defaults, and has a row.
+RULES |= {name: name for name in batch.RULES.members if name not in RULES}
 # Each stands for others that combine in the same way, and differ in a default.
 AGENTS = {
     "gp-ucb": (

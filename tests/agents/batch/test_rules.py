@@ -80,8 +80,7 @@ def test_neither_is_one_of_a_box_with_many_dimensions(name, settings):
 @pytest.mark.parametrize(
     "spec",
     [
-        *("hallucinate", "thompson", "dpp", "explore", "boltzmann", "believer", "ts-rsr"),
-        *("max-variance", "randomised-believer"),
+        *(name for name in RULES.members if name != "initialised"),
         {"type": "explore", "region": False},
         {"type": "initialised", "rounds": 2, "then": {"type": "dpp", "steps": 3}},
         {"type": "initialised", "rounds": 2, "then": "thompson"},

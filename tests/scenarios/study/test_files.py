@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from gpbandits_env import agents
+from gpbandits_env.agents.parts import Parts
+from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.errors import InvalidInput, MissingData
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.study.files import load, read, template
@@ -59,7 +61,7 @@ def test_the_template_is_valid_and_says_its_name(tmp_path):
     assert scenario.id == "my/mine"
 
 
-IN_BOXES = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre", "turbo"}
+IN_BOXES = {n for n in agents.names() if getattr(agent_class(n), "PARTS", Parts()).is_local}
 IN_A_BOX = """
 horizon = 4
 trials = 2
