@@ -8,10 +8,11 @@ import gymnasium as gym
 import pytest
 from click.testing import CliRunner
 
-import gpbandits_env  # noqa: F401 (registers the environments)
+import gpbandits_env.envs  # noqa: F401 (registers the environments and the families)
 from gpbandits_env import agents
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
+from gpbandits_env.specs import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,3 +76,16 @@ def test_every_agent_is_in_the_manual(name):
 def test_every_environment_is_in_the_manual(name):
     assert f"## {name}" in (ROOT / "docs/environments.md").read_text(encoding="utf-8")
     assert f"`{name}`" in README
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("kernel", "temporal kernel", "drift", "motion", "corruption"),
+        *("beta schedule", "batch rule", "search"),
+    ],
+)
+def test_whatever_is_registered_is_in_the_manual(kind):
+    manual = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    for name in FAMILIES[kind].members:
+        assert f"`{name}`" in manual or f'"{name}"' in manual, name
