@@ -8,6 +8,7 @@ known in advance, and time may be clock time.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import deepcopy
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -114,11 +115,11 @@ class Campaign(CampaignView):
             "maximize": self.maximize,
             "seed": self._seed,
             "n_initial": self.n_initial,
-            "noise": noise,
+            "noise": deepcopy(noise),
             "constraints": bounds,
             "failures": self._surrogates.failures.kind,
             "linear": [linear_to_dict(one) for one in self.space.linear],
-            "settings": settings,
+            "settings": deepcopy(settings),
         }
         self._file: CampaignFile | None = None
         if file is not None:

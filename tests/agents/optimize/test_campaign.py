@@ -212,3 +212,10 @@ def test_an_interrupt_while_a_value_is_learned_loses_nothing(begun, monkeypatch,
     change(campaign)
     change(twin)
     assert campaign.ask(2) == twin.ask(2)
+
+
+def test_a_setting_that_the_caller_changes_later_is_saved_as_it_was_given():
+    kernel = {"type": "se", "lengthscale": 0.3}
+    campaign = Campaign([(0.0, 1.0)], seed=0, kernel=kernel, noise_var=0.01)
+    kernel["lengthscale"] = 5.0
+    assert campaign.snapshot()["settings"]["kernel"]["lengthscale"] == 0.3
