@@ -27,7 +27,7 @@ from gpbandits_env.agents.data.part import Observed
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.search.candidates import sobol_points
-from gpbandits_env.arrays import Array, IntArray, Settings, State, leading, positive
+from gpbandits_env.arrays import LARGEST, Array, IntArray, Settings, State, leading, positive
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import EPS, inverse
@@ -68,7 +68,7 @@ class Relevance(Masked):
     """Observations are removed while the change that this makes is within a budget.
 
     The budget starts at 1, grows by the factor (1 + alpha)^(dt / l) in a time dt, where l is the
-    lengthscale in time, and a removal divides it by one plus the change.
+    lengthscale in time, to at most 1e150, and a removal divides it by one plus the change.
 
     Args:
         alpha: the growth of the budget in a lengthscale of time, above 0.
@@ -92,7 +92,9 @@ class Relevance(Masked):
     def observe(self, seen: Observed, before: Any) -> None:
         data, posterior, now = before.data, before.posterior, seen.clock
         temporal = posterior.temporal
-        self.budget *= (1.0 + self.alpha) ** ((now - self.checked) / temporal.lengthscale)
+        most = math.log(LARGEST) / math.log1p(self.alpha)
+        grown = min((now - self.checked) / temporal.lengthscale, most)
+        self.budget = min(self.budget * (1.0 + self.alpha) ** grown, LARGEST)
         self.checked = now
         rows = np.flatnonzero(self.usable(data))
         if len(rows) <= FEWEST:
@@ -201,7 +203,9 @@ class Criterion:
         weighted = features * weights[:, None]
         total = sum(u @ overlap @ u for u in weighted.T) + np.trace(later @ self._trace @ later.T)
         parts = np.maximum(each, 0.0) * ((weights / own) ** 2 + 1.0 / own)
-        return np.asarray(np.sqrt(parts / total))
+        # All integrals underflow if no observation is near a place: then none says anything.
+        parts = np.divide(parts, total, out=np.zeros(self.size), where=total > 0.0)
+        return np.asarray(np.sqrt(parts))
 
     def accurate(self, i: int) -> bool:
         """Whether what is known of an observation agrees with its definition up to rounding."""

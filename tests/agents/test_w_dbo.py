@@ -11,7 +11,7 @@ from scipy.stats import qmc
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.agents.algorithms.w_dbo import Criterion, in_future
-from gpbandits_env.domains import Box
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Matern52, SquaredExponential
 from gpbandits_env.gp.temporal import Matern32Time
@@ -241,6 +241,29 @@ def test_what_it_holds_after_removals_follows_from_its_snapshot():
         held.append(sum(row is not None for *_, row in agent.conditioned._calls))
     assert max(held) > 5
     assert 0 in held[40:]  # conditioned anew
+
+
+@pytest.mark.parametrize("finite", [True, False])
+def test_it_continues_after_any_time(finite):
+    """The budget would overflow after 80,000 rounds at the default lengthscale."""
+    domain = Arms(X) if finite else Box(np.zeros(2), np.ones(2))
+    agent = agents.make("w-dbo", Problem(domain, Matern52(0.4), 0.05), seed=0)
+    for dt in (1.0, 80_000.0, 1e9, 1e140, 1.0, 1.0):
+        agent.tell(agent.ask(), [0.3])
+        agent.wait(dt)
+        assert 1.0 < agent.keep.budget < np.inf or agent.round < 3
+    assert len(agent.data.rewards) == 6
+    assert np.isfinite(agent.posterior.mean_at_observed()).all()
+
+
+def test_observations_far_from_all_places_are_equally_stale():
+    """The oldest is removed first, and the budget stays a number."""
+    problem = Problem(Box(np.zeros(2), np.ones(2)), SquaredExponential(1e-6), 0.05)
+    agent = agents.make("w-dbo", problem, seed=0)
+    for i in range(6):
+        agent.tell([[0.1 + 0.1 * i, 0.5]], [0.3])
+    assert agent.keep.budget == pytest.approx(1.25 ** (6 / 25.0))
+    assert agent.keep.dropped == [0, 1, 2, 3]
 
 
 def test_another_kernel_in_time_is_an_error():

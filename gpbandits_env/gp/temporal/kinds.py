@@ -12,6 +12,8 @@ from gpbandits_env.gp.temporal.kernel import TEMPORAL, TemporalKernel, decay, lo
 
 ONE = np.ones((1, 1))
 MOST_HARMONICS = 64
+# At this lengthscale the harmonics of a period are equal to 2e-6; SciPy has no I_j of shorter ones.
+WHITE = 3.2e-5
 
 
 def _lags(t: Array, s: Array) -> Array:
@@ -201,7 +203,7 @@ class PeriodicTime(TemporalKernel):
     @cached_property
     def _squares(self) -> Array:
         """The shares of the variance of the full kernel, (J + 1,)."""
-        squares = 2.0 * ive(np.arange(self.harmonics + 1), self.lengthscale**-2)
+        squares = 2.0 * ive(np.arange(self.harmonics + 1), max(self.lengthscale, WHITE) ** -2)
         squares[0] *= 0.5
         return np.asarray(squares)
 

@@ -149,6 +149,16 @@ def test_a_periodic_kernel_with_all_harmonics_is_that_of_mackay():
     assert few.omitted == pytest.approx(2.0 * np.fft.rfft(one_period)[4:].real.sum() / 64)
 
 
+@pytest.mark.parametrize("ell", [1e-4, 3e-5, 1e-9, 1e-150])
+def test_the_harmonics_of_a_periodic_kernel_are_equal_as_its_lengthscale_vanishes(ell):
+    kernel = PeriodicTime(10.0, ell, harmonics=64)
+    t = np.linspace(0.0, 9.5, 20)
+    angles = 2.0 * np.pi / 10.0 * np.multiply.outer(np.subtract.outer(t, t), np.arange(1, 65))
+    expected = (1.0 + 2.0 * np.cos(angles).sum(axis=2)) / 129.0
+    np.testing.assert_allclose(kernel(t, t), expected, atol=1e-4)
+    assert 0.98 < kernel.omitted <= 1.0
+
+
 def test_dicts_round_trip_and_parameters_have_names(kernel):
     spec = json.loads(json.dumps(kernel.to_dict()))
     assert temporal_from_dict(spec) == kernel
