@@ -337,7 +337,7 @@ class Campaign(CampaignView):
                 made; a seed or an n_initial of None is that of the file.
         """
         source = CampaignFile(file)
-        if not source.path.exists():
+        if not source.exists:
             return cls(space, agent, file=file, **arguments)
         state = source.read()
         for key in ("seed", "n_initial"):

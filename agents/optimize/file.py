@@ -41,11 +41,16 @@ class CampaignFile:
         # Of the content that this process last read or wrote; empty if there must be no file.
         self._digest: bytes | None = None
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is a file; False where the system cannot say, and `write` tells why."""
+        return os.path.exists(self.path)
+
     def refuse_old(self) -> None:
         """Raise `InvalidInput` if the file already exists; `write` then makes a new file only."""
-        if not self.path.parent.is_dir():
+        if not os.path.isdir(self.path.parent):
             raise StoreError(f"{self.path} cannot be written: its folder does not exist")
-        if self.path.exists():
+        if self.exists:
             check_regular(self.path)
             raise InvalidInput(
                 f"{self.path} already exists: Campaign.resume({str(self.path)!r}) continues its "
@@ -71,7 +76,7 @@ class CampaignFile:
                 "numbers, lists and dicts"
             ) from None
         try:
-            if not self.path.parent.is_dir():
+            if not os.path.isdir(self.path.parent):
                 raise StoreError(f"{self.path} cannot be written: its folder does not exist")
             if len(text) > MOST_BYTES:
                 raise StoreError(

@@ -172,7 +172,7 @@ def _campaign(
     """A new campaign, or that of an existing file."""
     if isinstance(run.context, Mapping):  # before there is a file
         Campaign(bounds, **options).check_context(run.context)
-    if file is not None and CampaignFile(file).path.exists():
+    if file is not None and CampaignFile(file).exists:
         return Campaign.open(file, bounds, **options)
     if options["n_initial"] is None:
         options["n_initial"] = min(usual_initial(space), max(1, run.n_calls // 4))

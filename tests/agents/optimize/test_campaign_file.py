@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpbandits_env.agents.optimize.file as campaign_file
-from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, minimize
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.gp.kernels import SquaredExponential
@@ -70,6 +70,20 @@ def test_a_new_campaign_in_a_folder_that_is_not_there_is_refused(tmp_path):
     """The error does not mention a campaign in memory, because there is none yet."""
     with pytest.raises(StoreError, match=r"its folder does not exist$"):
         Campaign([(0.0, 1.0)], seed=0, file=tmp_path / "none" / "campaign.json")
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda file: Campaign({"x": (0.0, 1.0)}, file=file),
+        lambda file: Campaign.open(file, {"x": (0.0, 1.0)}),
+        lambda file: minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=2, file=file),
+    ],
+)
+def test_a_name_that_the_system_refuses_is_an_error_that_says_so(begin, tmp_path):
+    for file in (tmp_path / ("x" * 300), tmp_path / ("x" * 300) / "campaign.json"):
+        with pytest.raises(StoreError, match="cannot be written"):
+            begin(file)
 
 
 def test_a_file_that_holds_something_else_is_refused(tmp_path):
