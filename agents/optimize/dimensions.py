@@ -84,6 +84,8 @@ class NumberRange(Dimension):
             above = " and above 0 on a logarithmic scale" if self.log else ""
             only = "; leave out a dimension with a single value" if low == high else ""
             raise InvalidInput(f"low must be below high{above}, got {low} and {high}{only}")
+        if self.log and math.log(low) == math.log(high):
+            raise InvalidInput(f"{low} and {high} have the same logarithm: give log=False")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 

@@ -86,6 +86,14 @@ def test_the_error_names_the_dimension(wrong):
         Space({"rate": wrong})
 
 
+@pytest.mark.parametrize("ends", [(1e10, 1e10 + 1e-5), (10**15 - 1, 10**15)])
+def test_ends_with_the_same_logarithm_are_refused(ends):
+    kind = Integer if isinstance(ends[0], int) else Real
+    with pytest.raises(InvalidInput, match="same logarithm: give log=False"):
+        kind(*ends, log=True)
+    assert Space({"x": kind(*ends)}).check({"x": ends[1]}) == {"x": ends[1]}
+
+
 def test_a_dimension_of_one_value_is_refused():
     with pytest.raises(InvalidInput, match="got 1 and 1; leave out a dimension"):
         Integer(1, 1)
