@@ -1,5 +1,6 @@
 """What is learned of a model, how, and when; and fits of it to rewards, in their units."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -11,7 +12,13 @@ from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.gp.learning.data import Observations
 from gpbandits_env.gp.learning.fit import fit, groups_of, learnable
 from gpbandits_env.gp.learning.priors import PRIORS, HyperPriors
-from gpbandits_env.gp.learning.scaling import InputScaling, OutputScaling, Winsorizer
+from gpbandits_env.gp.learning.scaling import (
+    LEAST_SD,
+    MOST_SD,
+    InputScaling,
+    OutputScaling,
+    Winsorizer,
+)
 from gpbandits_env.gp.model import Model
 
 # The least known noise variance, relative to the variance of the rewards.
@@ -207,6 +214,13 @@ class Estimator:
         base = self.given.prior_mean
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
         outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
+        if not LEAST_SD <= outputs.sd <= MOST_SD:
+            warnings.warn(
+                f"the values vary by {outputs.sd:.1e}, and the variance of a kernel cannot be that "
+                "small or large: agents explore far too much or too little; multiply the values by "
+                "a constant",
+                stacklevel=2,
+            )
         least, names = LEAST_NOISE * outputs.var, self._names
         model = self._scaled(outputs.var / self._reward_var, least)
         if noise_var is not None:

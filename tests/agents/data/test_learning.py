@@ -345,6 +345,7 @@ def test_settings():
         build(BOX, noise_var=0.0, what=("lengthscale",), kernel=SquaredExponential(1.0))
 
 
+@pytest.mark.filterwarnings("ignore:the values vary by:UserWarning")
 def test_a_model_of_numbers_beyond_those_of_a_kernel_is_not_taken():
     refit, host = build(BOX, what=(), standardize=True, every=1, kernel=Matern52(1.0, 1e20))
     play(refit, host, 5)

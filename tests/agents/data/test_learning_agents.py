@@ -106,6 +106,7 @@ def test_dropout_learns_from_the_coordinates_of_the_next_round(monkeypatch):
     assert agent.learned[0]["round"] == 4
 
 
+@pytest.mark.filterwarnings("ignore:the values vary by:UserWarning")
 @pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
 @pytest.mark.parametrize("size", [1e80, -1e150, 1e-100])
 def test_rewards_of_any_size_are_learned_from(domain, size):
@@ -129,6 +130,7 @@ def test_rewards_of_any_size_are_learned_from(domain, size):
     assert np.isfinite(sd).all()
 
 
+@pytest.mark.filterwarnings("ignore:the values vary by:UserWarning")
 @pytest.mark.parametrize("what", [(), ("lengthscale",), ("lengthscale", "variance")])
 def test_one_reward_beyond_all_others_stops_nothing(what):
     problem = Problem(BOX, Matern52(1.0, 1e20), 1e15)

@@ -170,6 +170,15 @@ def test_tiny_values_are_learned(dimension, size):
     assert importance["x1"] > importance["x0"] > 0
 
 
+@pytest.mark.parametrize("size", [1e-80, 1e-36, 1e75])
+def test_values_too_small_or_large_for_a_kernel_are_a_warning(size):
+    """Their suggestions were merely spread, or never explored, without a word."""
+    campaign = Campaign([(0.0, 1.0)], seed=0)
+    points = [{"x0": x} for x in (0.1, 0.3, 0.4, 0.8, 0.9)]
+    with pytest.warns(UserWarning, match="multiply the values by a constant"):
+        campaign.observe_all(points, [size * point["x0"] for point in points])
+
+
 class Alike:
     """An option whose repr is that of all others."""
 
