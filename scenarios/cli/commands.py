@@ -72,6 +72,13 @@ def _discard(stream: int) -> None:
     os.close(nowhere)
 
 
+def _open_closed() -> None:
+    """Let streams lead nowhere that were closed before Python started, as by ``>&-``."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (until the exit)
+
+
 @contextmanager
 def _handlers(wanted: Mapping[signal.Signals, Any], instead_of: Any) -> Iterator[None]:
     """Use other handlers meanwhile, where the present ones are ``instead_of``."""
@@ -112,6 +119,7 @@ class Group(click.Group):
         """Run a command line. Exit with 2 on a user's mistake, and with 128 + n on signal n."""
         global _received
         _received = signal.SIGINT
+        _open_closed()
         if isinstance(sys.stdout, TextIOWrapper):  # file names need not be valid text
             sys.stdout.reconfigure(errors="backslashreplace")
         try:

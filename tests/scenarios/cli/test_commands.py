@@ -81,6 +81,17 @@ def test_a_full_output_is_told():
     assert done.stderr == "gpbandits: standard output: No space left on device\n"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "command", ["list", "run srinivas2010/se-1d --trials 1 --horizon 2 --jobs 2"]
+)
+def test_closed_streams_stop_no_command(command, closed, tmp_path):
+    line = f"'{sys.executable}' -m gpbandits_env.scenarios.cli {command} {closed}"
+    done = subprocess.run(line, shell=True, cwd=tmp_path, stderr=subprocess.PIPE, timeout=120)
+    assert (done.returncode, b"rror" in done.stderr) == (0, False)
+
+
 @pytest.fixture
 def pipe(tmp_path):
     """A pipe that nobody writes to, under every suffix."""
