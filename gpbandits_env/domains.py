@@ -75,7 +75,7 @@ class Domain(Displayed, ABC):
         """The actions as an array of the domain's own type.
 
         Args:
-            actions: (m,) indices on arms, (m, d) points in a box.
+            actions: (m,) indices on arms, (m, d) points in a box. One index is a batch of one.
             batch_size: the required number of actions; None for any.
         Raises:
             InvalidInput: the actions have the wrong shape, type or range.
@@ -256,6 +256,8 @@ class Arms(Domain):
         if array.dtype.kind not in "iu" and array.size:  # [] is an array of floats
             got = "None" if actions is None else kind_of(array)
             raise InvalidInput(f"actions must be whole numbers (arm indices), got {got}")
+        if not array.ndim and batch_size in SINGLE:
+            array = array[None]
         if array.ndim != 1 or (batch_size is not None and len(array) != batch_size):
             want = "(m,)" if batch_size is None else f"({batch_size},)"
             raise InvalidInput(f"actions must be arm indices of shape {want}, got {array.shape}")

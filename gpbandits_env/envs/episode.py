@@ -288,11 +288,6 @@ class Noise:
             rows[:] = 0.0  # the instance may have had noise before
 
 
-def one_arm(action: Any) -> Any:
-    """A batch of one arm from a discrete action; anything else is returned to be checked later."""
-    return [action] if isinstance(action, int) or getattr(action, "ndim", None) == 0 else action
-
-
 def split_action(action: object, shape: tuple[int, ...]) -> tuple[Any, BoolArray]:
     """Split the action of a selective environment into the actions and the mask of observed ones.
 

@@ -15,7 +15,7 @@ from gpbandits_env.envs.bandit import Bandit, Observation, Space, for_episode
 from gpbandits_env.envs.clock import ClockSpec
 from gpbandits_env.envs.corruption import CorruptionSpec
 from gpbandits_env.envs.delays import DelaySpec
-from gpbandits_env.envs.episode import BoolArray, Episode, one_arm, prior_data, split_action
+from gpbandits_env.envs.episode import BoolArray, Episode, prior_data, split_action
 from gpbandits_env.envs.interface import Interface
 from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.problem import Problem
@@ -211,8 +211,6 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
         observed: BoolArray | None = None
         if self.selective:
             action, observed = split_action(action, (self._batch_size,))
-        if self._discrete:
-            action = one_arm(action)
         actions = self._check(action, self._batch_size)
         episode.reach(self._round + 1, actions)
         function = episode.path.function

@@ -39,6 +39,21 @@ def test_one_arm_is_a_number_and_the_same_step():
         assert pickle.dumps(env.unwrapped) == before
 
 
+@pytest.mark.parametrize("name", ["gp-ucb", "random"])
+def test_an_agent_learns_from_the_number_as_from_an_array_of_one(name):
+    env = discrete()
+    env.reset(seed=0)
+    one, other = (agents.make(name, env, seed=0) for _ in range(2))
+    for arm in (3, np.int64(4), np.array(3)):
+        rewards = env.step(arm)[0]["rewards"]
+        one.tell(arm, rewards), other.tell([int(arm)], rewards)
+        assert one.ask() == other.ask()
+    batch = agents.make(name, discrete(batch_size=2), seed=0)
+    batch.tell(3, rewards)  # as [3]: fewer actions than a round has
+    with pytest.raises(InvalidInput, match="whole numbers"):
+        one.tell(True, rewards)
+
+
 @pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
 def test_instances_side_by_side_take_one_number_each(mode):
     envs, same = (gym.make_vec(num_envs=3, vectorization_mode=mode, **STATIC) for _ in range(2))

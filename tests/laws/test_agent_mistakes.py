@@ -33,7 +33,7 @@ def mistakes(agent, good):
         yield [wrong], [0.5]
         if wrong is not True:  # among whole numbers NumPy reads it as 1, which is an arm
             yield [*good[:2], wrong], [0.5] * 3
-    yield from [(None, None), ("ab", [1.0]), ({}, {}), (None, [1.0]), (3, [1.0])]
+    yield from [(None, None), ("ab", [1.0]), ({}, {}), (None, [1.0]), (0.5, [1.0])]
     yield [good[0], [0, [1]]], [0.5, 0.5]
     for rewards in (None, [10**400], np.array([1.0 + 1.0j]), ["1.0"]):
         yield good[:1], rewards

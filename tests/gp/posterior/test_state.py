@@ -93,7 +93,7 @@ def test_bad_data_change_nothing(make, representation, same, actions, rewards):
 
 
 @pytest.mark.parametrize("method", ["hallucinate", "covariance"])
-@pytest.mark.parametrize("actions", [[30], [-1], [0.5], 3, [[1]]])
+@pytest.mark.parametrize("actions", [[30], [-1], [0.5], 30, [[1]]])
 def test_bad_points_change_nothing(make, representation, same, method, actions):
     posterior = make("se", representation)
     play(posterior, 6, 8)
