@@ -41,6 +41,15 @@ def test_an_agent_says_how_much_it_has_learned(env, name):
     assert "SquaredExponential" in agent._repr_html_()
 
 
+@pytest.mark.parametrize("name", ["gp-ucb", "bkb-ucb", "bma-gp-ucb"])
+def test_a_posterior_says_what_it_is_and_how_many_observations_it_has(env, name):
+    agent = agents.make(name, env, seed=0)
+    agent.tell([3, 4], [0.1, 0.2])
+    shown = repr(agent.posterior)
+    assert shown.startswith(f"{type(agent.posterior).__name__}(domain=Arms(size=42, dim=2, ")
+    assert shown.endswith("noise_var=0.01, size=2)")
+
+
 def test_long_values_are_short():
     box = Box(np.zeros(5000), np.ones(5000))
     assert repr(box) == "Box(dim=5000, low=0, high=1)"

@@ -6,14 +6,15 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Points, State, own_noise, positive, share
+from gpbandits_env.arrays import Array, Plain, Points, State, own_noise, positive, share
+from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.temporal import TemporalKernel
 
 
-class Posterior(ABC):
+class Posterior(Displayed, ABC):
     r"""The posterior of f ~ GP(m, k) given noisy observations y_i = f(x_i) + noise.
 
     .. math::
@@ -58,6 +59,9 @@ class Posterior(ABC):
     var: Array
     # Whether the noise variance may be one of each reward's own.
     takes_noise = False
+
+    def _facts(self) -> Plain:
+        return {name: getattr(self, name) for name in ("domain", "kernel", "noise_var", "size")}
 
     def condition(
         self, points: ArrayLike, rewards: ArrayLike, noise_var: ArrayLike | None = None
