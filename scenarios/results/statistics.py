@@ -8,7 +8,7 @@ Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the S
 Precipice", for interquartile means, stratified bootstraps and performance profiles.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Self
@@ -184,6 +184,17 @@ def tested(pairs: Sequence[tuple[str, str, Sequence[Array]]]) -> tuple[Tested, .
         Tested(a, b, effect, p, sum(map(len, differences)))
         for (a, b, differences), (effect, _), p in zip(pairs, found, adjusted, strict=True)
     )
+
+
+def too_few(tests: Sequence[Tested]) -> Iterator[str]:
+    """A note if the smallest possible p-value, 2^(1 - trials), exceeds 5% once it is adjusted."""
+    most = max((test.trials for test in tests), default=0)
+    needed = 1 + int(np.ceil(np.log2(max(1, len(tests)) / (1.0 - LEVEL))))
+    if 0 < most < needed:
+        yield (
+            f"{counted(most, 'paired trial')} cannot show a difference at 5%, however large, in "
+            f"{counted(len(tests), 'test')}: that needs at least {needed}"
+        )
 
 
 def record(label: str, tests: Sequence[Tested]) -> tuple[list[Tested], int, int]:

@@ -265,12 +265,15 @@ def card(
     score, middle = statistics.interval, statistics.interquartile_mean
     tagged = scores.by_tag(scored.get(newcomer, {}), tags)
     rank = _ranked(scored, [id for id in own if id in scales])
+    gaps = [(a, b, [*scores.differences(by[a], by[b]).values()]) for a, b in pairs]
+    tests = statistics.tested(gaps)
+    few = statistics.too_few(tests)
     return Card(
         ", ".join(dict.fromkeys(id.rpartition("/")[0] for id in own)),
         ", ".join(sorted({row.version for row in field.values()} - {""})),
         newcomer,
         agents,
-        statistics.tested([(a, b, [*scores.differences(by[a], by[b]).values()]) for a, b in pairs]),
+        tests,
         {tag: (score(middle, of, rng, resamples), len(of)) for tag, of in tagged.items()},
         rank,
         {
@@ -279,7 +282,7 @@ def card(
         },
         rounds,
         {k: scores.runtime(by[k], scales, rounds) for k in shown},
-        (*notes, *_notes(by, newcomer, scales, rank)) if newcomer else (),
+        (*notes, *few, *_notes(by, newcomer, scales, rank)) if newcomer else (),
         dict(scales),
         scores.means_of(shared),
         failed,

@@ -220,7 +220,7 @@ def compare(
         both = [rows[id].regret[:, -1] for id in means for rows in (by[a], by[b])]
         found = improvement[a][b] = statistics.interval(_improvement, both, rng, resamples)
         improvement[b][a] = statistics.Interval(1 - found.value, 1 - found.high, 1 - found.low)
-    notes = []
+    notes = [*statistics.too_few(made.tests)]
     if any(row.trials == 1 for row in field.values()):
         notes.append("one trial has no spread: its uncertainty is missing from the intervals")
     if not one and not any(test.better for test in made.tests):

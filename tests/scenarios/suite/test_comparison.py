@@ -157,8 +157,8 @@ def test_a_comparison_has_the_scores_of_a_card():
 
 
 def test_random_that_is_no_worse_than_the_best_agent_is_not_score_1():
-    runs = {"random": np.array([1.0, 1.0]), "a": np.array([2.0, 2.0]), "b": np.array([4.0, 4.0])}
-    fine = {"random": np.array([4.0, 4.0]), "a": np.array([2.0, 2.0]), "b": np.array([3.0, 3.0])}
+    runs = {"random": np.full(7, 1.0), "a": np.full(7, 2.0), "b": np.full(7, 4.0)}
+    fine = {"random": np.full(7, 4.0), "a": np.full(7, 2.0), "b": np.full(7, 3.0)}
     found = compare({"odd": runs, "fine": fine}, resamples=2)
     assert [found.scales["odd"].zero, found.scales["odd"].one] == [1.0, 4.0]
     (note,) = found.notes
@@ -171,7 +171,7 @@ def test_an_oracle_that_is_no_better_than_random_is_not_score_0():
     regrets = {"a": 0.5, "b": 0.75, "random": 1.0, "genie": 1.0}
     for genie in (1.0, 1.25):
         means = regrets | {"genie": genie}
-        found = compare({"x": {k: np.full(2, mean) for k, mean in means.items()}}, resamples=10)
+        found = compare({"x": {k: np.full(9, mean) for k, mean in means.items()}}, resamples=10)
         scores = {a.label: a.score.value for a in found.agents}
         assert scores == {"a": 0.0, "b": 0.5, "random": 1.0, "genie": 2.0 * genie - 1.0}
         (note,) = found.notes
@@ -222,6 +222,18 @@ def test_notes_on_the_numbers_of_trials():
     assert not any("no spread" in note for note in compare(REGRETS, resamples=10).notes)
     one = {k: v[:1] for k, v in REGRETS["hard"].items()}
     assert any("no spread" in note for note in compare({"w": one}, resamples=10).notes)
+
+
+@pytest.mark.parametrize(("agents", "needed"), [("ab", 6), ("abc", 7)])
+def test_trials_that_are_too_few_for_any_test_are_noted(agents, needed):
+    """One agent has the lower regret in all trials."""
+    for trials in (needed - 1, needed):
+        regrets = {agent: np.arange(trials) + k for k, agent in enumerate(agents)}
+        found = compare({"w": regrets}, resamples=10)
+        few = f"{trials} paired trials cannot show a difference at 5%, however large, in "
+        said = [note for note in found.notes if note.startswith(few)]
+        assert len(said) == (trials < needed) == all(not test.better for test in found.tests)
+        assert all(note.endswith(f"needs at least {needed}") for note in said)
 
 
 def test_trials_that_not_all_agents_have_run_are_told():
