@@ -113,31 +113,32 @@ def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
 FEW = 8
 # What other libraries call the same thing.
 ELSEWHERE = {
-    **dict.fromkeys(("n_trials", "n_iter", "maxiter", "max_evals", "budget"), "n_calls"),
-    **dict.fromkeys(("n_initial_points", "n_random_starts", "init_points"), "n_initial"),
-    "n_startup_trials": "n_initial",
-    "direction": "maximize",
-    "catch": "on_error",
-    "storage": "file",
-    "kappa": "beta",
-    "xi": "margin",
-    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
-    **dict.fromkeys(("acq_func", "acquisition_function", "sampler", "method"), "agent"),
-    **dict.fromkeys(("n_jobs", "workers"), "parallel"),
-    **dict.fromkeys(("dimensions", "pbounds", "space"), "bounds"),
-    **dict.fromkeys(("func", "objective"), "fun"),
-    "callbacks": "callback",
-    "batch_size": "batch",
-    **dict.fromkeys(("rbf", "gaussian", "squared-exponential", "squared_exponential"), "se"),
-    **dict.fromkeys(("lengthscale", "length_scale"), "kernel"),
-    **dict.fromkeys(("horizon", "steps", "n_steps", "rounds", "n_rounds"), "max_episode_steps"),
-    **dict.fromkeys(("n_arms", "n_actions"), "grid"),
-    "bounds": "box",
-    "eps": "epsilon",
-    **dict.fromkeys(("delimiter", "delim_whitespace"), "sep"),
-    **dict.fromkeys(("parse_dates", "index_col"), "time_column"),
-    "dayfirst": "date_format",
-    "function": "task",
+    "n_calls": ("n_trials", "n_iter", "maxiter", "max_evals", "budget"),
+    "n_initial": ("n_initial_points", "n_random_starts", "init_points", "n_startup_trials"),
+    "maximize": ("direction",),
+    "on_error": ("catch",),
+    "file": ("storage",),
+    "beta": ("kappa",),
+    "margin": ("xi",),
+    "seed": ("random_state", "rng", "random_seed"),
+    "agent": ("acq_func", "acquisition_function", "sampler", "method"),
+    "parallel": ("n_jobs", "workers"),
+    "bounds": ("dimensions", "pbounds", "space"),
+    "fun": ("func", "objective"),
+    "callback": ("callbacks",),
+    "batch": ("batch_size",),
+    "se": ("rbf", "gaussian", "squared-exponential", "squared_exponential"),
+    "kernel": ("lengthscale", "length_scale"),
+    "max_episode_steps": ("horizon", "steps", "n_steps", "rounds", "n_rounds"),
+    "horizon": ("steps", "n_steps", "rounds", "n_rounds", "max_episode_steps"),
+    "trials": ("seeds", "n_seeds", "runs", "n_runs", "repeats", "repetitions", "episodes"),
+    "grid": ("n_arms", "n_actions"),
+    "box": ("bounds",),
+    "epsilon": ("eps",),
+    "sep": ("delimiter", "delim_whitespace"),
+    "time_column": ("parse_dates", "index_col"),
+    "date_format": ("dayfirst",),
+    "task": ("function",),
 }
 
 
@@ -146,8 +147,7 @@ def _nearest(name: object, known: Iterable[str], hint: str = "", more: str = "")
     names = sorted(known)
     lower = {one.lower(): one for one in names}
     word = name[:100].lower() if isinstance(name, str) else ""
-    if ELSEWHERE.get(word) in lower:
-        word = ELSEWHERE[word]
+    word = next((one for one in ELSEWHERE if one in lower and word in ELSEWHERE[one]), word)
     close = [word] if word in lower else get_close_matches(word, lower, n=3, cutoff=0.5)
     near = [lower[one] for one in close]
     guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

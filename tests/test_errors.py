@@ -31,6 +31,14 @@ def test_names_of_other_libraries_are_translated(theirs, ours):
     assert f"; did you mean {ours!r}?" in str(errors.unknown("argument", theirs, known))
 
 
+@pytest.mark.parametrize("known", ["horizon", "max_episode_steps"])
+def test_a_name_may_be_translated_differently_in_different_places(known):
+    for theirs in ("rounds", "n_steps"):
+        error = errors.unknown("key", theirs, [known, "bounds", "sweep"])
+        assert f"; did you mean {known!r}?" in str(error)
+    assert "did you mean 'trials'?" in str(errors.unknown("key", "seeds", ["sweep", "trials"]))
+
+
 @pytest.mark.parametrize("name", [None, 3, ["ei"]])
 def test_unknown_takes_any_object(name):
     assert repr(name) in str(errors.unknown("agent", name, ["ei"]))
