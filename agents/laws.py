@@ -246,7 +246,8 @@ def snapshots_resume(fresh: Fresh) -> None:
     trial(other, 2)
     other.restore(kept)
     _expect(same(other.snapshot(), kept), "restore left part of the previous state")
-    _expect(np.array_equal(trial(other), ahead), "a restored agent chooses other actions")
+    cure = "snapshot must return all that it remembers, and _restore take it back"
+    _expect(np.array_equal(trial(other), ahead), f"a restored agent chooses other actions: {cure}")
     _refuses(other, "restore({})", other.restore, {})
 
 

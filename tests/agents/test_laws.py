@@ -206,6 +206,11 @@ def test_the_law_that_is_broken_is_named(broken, law):
         check_agent(broken)
 
 
+def test_an_agent_that_saves_too_little_is_told_what_to_do():
+    with pytest.raises(LawBroken, match=r"snapshot must return all .*, and _restore take it back"):
+        check_agent(ForgetsToSave)
+
+
 @pytest.mark.parametrize("broken", [Reuses, ReusesPart])
 def test_an_array_that_is_returned_again_is_named(broken):
     words = r"actions_in_the_domain .*ask returned the same array twice, .*return a copy"
