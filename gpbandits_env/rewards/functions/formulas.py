@@ -119,11 +119,6 @@ def hyper_ellipsoid(x: Array) -> Array:
     return -(x**2 @ np.arange(x.shape[1], 0.0, -1.0))
 
 
-def sum_squares(x: Array) -> Array:
-    """Negated axis-parallel hyper-ellipsoid: -sum_i i x_i^2."""
-    return -(x**2 @ np.arange(1.0, x.shape[1] + 1.0))
-
-
 def schwefel(x: Array) -> Array:
     """Negated Schwefel 1.2: -sum_i (sum_{j<=i} x_j)^2, whose variables interact."""
     return -np.sum(np.cumsum(x, axis=1) ** 2, axis=1)
@@ -131,18 +126,7 @@ def schwefel(x: Array) -> Array:
 
 def griewank(x: Array) -> Array:
     """Negated Griewank: prod cos(x_i / sqrt i) - sum x_i^2 / 4000 - 1."""
-    return _griewank(x, np.sqrt(np.arange(1.0, x.shape[1] + 1.0)))
-
-
-def griewank_i(x: Array) -> Array:
-    """Griewank without the root: prod cos(x_i / i) - sum x_i^2 / 4000 - 1.
-
-    Source: the public code of ren2024 (github.com/rafflesintown/TSRSR).
-    """
-    return _griewank(x, np.arange(1.0, x.shape[1] + 1.0))
-
-
-def _griewank(x: Array, scales: Array) -> Array:
+    scales = np.sqrt(np.arange(1.0, x.shape[1] + 1.0))
     waves: Array = np.prod(np.cos(x / scales), axis=1)
     return waves - np.sum(x**2, axis=1) / 4000.0 - 1.0
 

@@ -113,11 +113,6 @@ def griewank(*x):
     return -(sum(v**2 for v in x) / 4000 - waves + 1)
 
 
-def griewank_i(*x):
-    waves = prod(cos(v / i) for i, v in enumerate(x, 1))
-    return -(sum(v**2 for v in x) / 4000 - waves + 1)
-
-
 # The formulas once more, one point and one coordinate at a time.
 BY_HAND = {
     "example": lambda a: sin(a) + cos(a) + a / 10,
@@ -128,13 +123,10 @@ BY_HAND = {
     "bird": bird,
     "hartmann-6": hartmann,
     "ackley": ackley,
-    "ackley-15-30": ackley,
     "levy": levy,
     "hyper-ellipsoid": lambda *x: -sum(x[j] ** 2 for i in range(len(x)) for j in range(i + 1)),
-    "sum-squares": lambda *x: -sum(i * v**2 for i, v in enumerate(x, 1)),
     "schwefel-1.2": lambda *x: -sum(sum(x[: i + 1]) ** 2 for i in range(len(x))),
     "griewank": griewank,
-    "griewank-i": griewank_i,
     "michalewicz": lambda *x: sum(sin(v) * sin(i * v**2 / pi) ** 20 for i, v in enumerate(x, 1)),
 }
 
