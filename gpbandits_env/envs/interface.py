@@ -28,14 +28,11 @@ class Interface:
         bandit: what is simulated.
         instances: the number of instances; None for a single one, whose arrays have no such axis.
         selective: whether actions can be skipped.
-        discrete: whether an action is the number of one arm instead of an array of one; None for
-            wherever a round has one arm.
         delay: see `delays_for`.
         corruption: see `corruption_for`.
         clock: see `clock_for`.
     Raises:
-        InvalidInput: an argument is of another type or out of range; or a discrete action, but
-            several actions per round or a box.
+        InvalidInput: an argument is of another type or out of range.
     """
 
     _spec: EnvSpec | None = None
@@ -45,7 +42,6 @@ class Interface:
         bandit: Bandit,
         instances: int | None,
         selective: bool,
-        discrete: bool | None,
         delay: DelaySpec,
         corruption: CorruptionSpec,
         clock: ClockSpec,
@@ -53,13 +49,7 @@ class Interface:
         self._bandit, problem = bandit, bandit.problem
         domain, m = problem.domain, problem.batch_size
         self.selective = flag(selective, "selective")
-        one_arm = domain.finite and m == 1
-        self._discrete = one_arm if discrete is None else flag(discrete, "discrete_action")
-        if self._discrete and not one_arm:
-            raise InvalidInput(
-                "discrete_action=True needs one arm per round (arms or a grid, and batch_size=1), "
-                f"got actions in {domain.action_space(m)}"
-            )
+        self._discrete = domain.finite and m == 1  # an action is then the number of an arm
         self._corruption = corruption_for(corruption, domain)
         self._delays, self._clock = delays_for(delay), clock_for(clock)
         other = "delay" if self._delays is not None else "contexts"

@@ -41,6 +41,9 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
     `gpbandits_env.rewards.regret`. The info of a reset is empty, or contains the ``parameters``
     that its options set.
 
+    With one arm per round (m = 1) the action space is ``Discrete(n)``, and an action is the number
+    of an arm or an array of one.
+
     Selective environments: an action is a pair (actions, observe), where observe is (m,) booleans;
     the space is a `Tuple`. An action that is not observed has reward 0; ``observed`` (m,) in the
     observation says which were. All actions count in the regret, and the functions and the noise
@@ -73,9 +76,6 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
         render_mode: None, "ansi" (a line of text), "rgb_array" (a picture), or "human" (a window,
             drawn at each reset and step).
         selective: whether actions can be skipped.
-        discrete_action: whether the action is the number of one arm, in ``Discrete(n)``; by default
-            wherever a round has one arm. Arrays of one are still accepted. With False the space is
-            that of a batch of one.
         delay: the number of rounds by which rewards are late, or a dict such as
             ``{"least": 2, "most": 20, "lost": 0.1}``; see `Delays`.
         corruption: the adversary that changes rewards, such as
@@ -84,8 +84,8 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
             "thinking": "measured", "unit": 60}``; see `Clock`.
 
     Raises:
-        InvalidInput: an unknown render mode, a discrete action with m above 1 or in a box, a delay,
-            corruption or a clock out of range, or a clock with a delay or contexts.
+        InvalidInput: an unknown render mode, a delay, a corruption or a clock out of range, or a
+            clock with a delay or contexts.
     """
 
     metadata = rendering.METADATA
@@ -97,13 +97,12 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
         bandit: Bandit,
         render_mode: str | None = None,
         selective: bool = False,
-        discrete_action: bool | None = None,
         delay: DelaySpec = None,
         corruption: CorruptionSpec = None,
         clock: ClockSpec = None,
     ) -> None:
         self.render_mode = rendering.check_render_mode(render_mode)
-        super().__init__(bandit, None, selective, discrete_action, delay, corruption, clock)
+        super().__init__(bandit, None, selective, delay, corruption, clock)
         self.bandit, self._batch_size = bandit, bandit.problem.batch_size
         self._check = bandit.problem.domain.check
         self.action_space, self.observation_space = self._action_space(), self._observation_space()
@@ -201,8 +200,8 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
         """Take m actions; see the class for what is returned.
 
         Args:
-            action: (m,) arms, or (m, d) points in a box; with discrete actions an arm; if selective
-                a pair of these and (m,) booleans (or 0 and 1).
+            action: (m,) arms, or the number of one arm if m = 1, or (m, d) points in a box; if
+                selective a pair of these and (m,) booleans (or 0 and 1).
         Raises:
             NotReset: before the first `reset`, or after the last function of a recording.
             InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.

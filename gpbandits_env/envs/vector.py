@@ -43,8 +43,6 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         render_mode: None, "ansi" or "rgb_array".
         selective: whether actions can be skipped; an action is then a pair (actions, observe),
             (B, m, ...) and (B, m).
-        discrete_action: whether actions are (B,) arms, one for each instance; by default wherever a
-            round has one arm. (B, 1) is still accepted, and with False it is the space.
         delay: the number of rounds by which rewards are late, or their law; see `BanditEnv`.
         corruption: the adversary that changes rewards, or None; see `BanditEnv`.
         clock: how long evaluations and thinking take; see `BanditEnv`. Measured times are divided
@@ -64,7 +62,6 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
         selective: bool = False,
-        discrete_action: bool | None = None,
         delay: DelaySpec = None,
         corruption: CorruptionSpec = None,
         clock: ClockSpec = None,
@@ -79,7 +76,7 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         horizon = None if max_episode_steps == -1 else max_episode_steps
         self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
         self.render_mode = rendering.check_render_mode(render_mode, rendering.SIDE_BY_SIDE)
-        super().__init__(bandit, num_envs, selective, discrete_action, delay, corruption, clock)
+        super().__init__(bandit, num_envs, selective, delay, corruption, clock)
         own = self._clock
         self._clock = own and replace(own, scale=own.scale / num_envs)
         self.bandit = bandit
@@ -160,7 +157,7 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         """Take m actions in each instance.
 
         Args:
-            actions: (B, m) arms, or (B, m, d) points in a box; with discrete actions (B,) arms; if
+            actions: (B, m) arms, for m = 1 also (B,), or (B, m, d) points in a box; if
                 selective a pair of these and (B, m) booleans (or 0 and 1).
         Raises:
             NotReset: before the first `reset`; or, where autoreset is disabled, of an instance

@@ -20,14 +20,9 @@ def discrete(**more):
     return gym.make(**{**STATIC, **more})
 
 
-def batches_of_one(**more):
-    return discrete(discrete_action=False, **more)
-
-
 def test_one_arm_is_a_number_and_the_same_step():
-    env, bare = discrete(), batches_of_one()
-    assert env.action_space == discrete(discrete_action=True).action_space == Discrete(7)
-    assert bare.action_space == MultiDiscrete([7])
+    env, bare = discrete(), discrete()
+    assert env.action_space == Discrete(7)
     check_env(env.unwrapped, skip_render_check=True)
     for action in (3, np.int64(3), np.array(3), np.array([3]), [3]):
         env.reset(seed=0), bare.reset(seed=0)
@@ -57,15 +52,12 @@ def test_an_agent_learns_from_the_number_as_from_an_array_of_one(name):
 @pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
 def test_instances_side_by_side_take_one_number_each(mode):
     envs, same = (gym.make_vec(num_envs=3, vectorization_mode=mode, **STATIC) for _ in range(2))
-    bare = gym.make_vec(num_envs=3, discrete_action=False, **STATIC)
     assert envs.action_space == MultiDiscrete([7] * 3)
-    assert bare.action_space.shape == (3, 1)
-    envs.reset(seed=0), bare.reset(seed=0), same.reset(seed=0)
+    envs.reset(seed=0), same.reset(seed=0)
     for _ in range(8):
         actions = envs.action_space.sample()
-        expected = bare.step(actions[:, None])
+        expected = same.step(actions[:, None])
         assert data_equivalence(envs.step(actions), expected, exact=True)
-        assert data_equivalence(same.step(actions[:, None]), expected, exact=True)
 
 
 @pytest.mark.parametrize("wrong", [[1, 2], [[1, 2, 3]], 1])
@@ -90,7 +82,7 @@ def test_our_agents_play_there_too(mode):
 
 
 def test_a_selective_environment_may_have_them_as_well():
-    env, bare = discrete(selective=True), batches_of_one(selective=True)
+    env, bare = discrete(selective=True), discrete(selective=True)
     check_env(env.unwrapped, skip_render_check=True)
     env.reset(seed=0), bare.reset(seed=0)
     assert data_equivalence(env.step((3, [0])), bare.step(([3], [0])), exact=True)
@@ -99,7 +91,3 @@ def test_a_selective_environment_may_have_them_as_well():
 @pytest.mark.parametrize("kwargs", [{"batch_size": 2}, {"grid": None, "box": [[0.0], [1.0]]}])
 def test_several_arms_or_points_are_no_number(kwargs):
     assert not isinstance(discrete(**kwargs).action_space, Discrete)
-    with pytest.raises(InvalidInput, match="one arm per round"):
-        discrete(discrete_action=True, **kwargs)
-    with pytest.raises(InvalidInput, match="discrete_action must be"):
-        discrete(discrete_action="yes")

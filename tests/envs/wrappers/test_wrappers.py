@@ -54,7 +54,7 @@ def test_options_come_with_every_reset():
 
 
 def test_wrapped_environments_are_made_from_their_specs():
-    env = ScaledRound(ResetOptions(static(discrete_action=True), {"noise_var": 0.0}))
+    env = ScaledRound(ResetOptions(static(), {"noise_var": 0.0}))
     again = gym.make(env.spec)
     env.reset(seed=0), again.reset(seed=0)
     assert data_equivalence(env.step(2), again.step(2), exact=True)
