@@ -38,7 +38,7 @@ class StagedMap(EmbeddedMap):
         best: (D,) the point of the cube with the largest observed reward; 0 without any.
     """
 
-    REMEMBERS = ("stage", "_anchor", "best", "_best_reward")
+    REMEMBERS = ("stage", "_anchor", "best", "_best_reward", "_best_noise")
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class StagedMap(EmbeddedMap):
 
     def begin(self) -> None:
         self.best, self._best_reward = np.zeros(len(self.best)), -np.inf
+        self._best_noise = np.nan  # its variance, if it is known
         self._start(0, self.best)
 
     def _start(self, stage: int, anchor: np.ndarray) -> None:
@@ -75,6 +76,7 @@ class StagedMap(EmbeddedMap):
         if len(seen.rewards) and seen.rewards.max() > self._best_reward:
             top = int(seen.rewards.argmax())
             self._best_reward = float(seen.rewards[top])
+            self._best_noise = np.nan if seen.noise_var is None else float(seen.noise_var[top])
             self.best = self._map.scaling.scale(seen.actions[[top]])[0]
         stage = min(seen.round // self._per_stage, self._stages - 1)
         if stage == self.stage:
@@ -83,7 +85,8 @@ class StagedMap(EmbeddedMap):
         now = self._keep.stage = seen.round + 0.5
         if np.isfinite(self._best_reward):
             there = np.eye(1, self._d + 1)  # a = 1, y = 0
-            before.data.add(there, np.array([self._best_reward]), now, seen.clock)
+            noise_var = None if np.isnan(self._best_noise) else np.array([self._best_noise])
+            before.data.add(there, np.array([self._best_reward]), now, seen.clock, noise_var)
 
     def restore(self, state: State) -> None:
         super().restore(state)

@@ -6,11 +6,12 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Integer
 from gpbandits_env.agents.optimize.noise import pooled
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
+SE = SquaredExponential(0.2)
 SQUARE = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
 # When an evaluation is repeated does not depend on how well a search finds the maximum.
 FEW = {"starts": 2, "candidates": 64, "evaluations": 40}
@@ -101,6 +102,16 @@ def test_agents_of_lines_and_subspaces_learn_less_from_a_value_with_more_noise(a
         means.append(campaign.predict([campaign.records[0].params])[0][0])
     assert means[0] == pytest.approx(2.0, abs=1e-3)
     assert means[1] < 0.2
+
+
+def test_the_best_value_keeps_its_noise_in_the_next_stage_of_sre():
+    agent = agents.make("sre", Problem(Box(np.zeros(8), np.ones(8)), SE, 0.01), seed=0, rounds=3)
+    resumed = agents.make("sre", agent.problem, seed=0, rounds=3)
+    for reward in (0.1, 0.9, 0.3):
+        agent.tell(agent.ask(), [reward], noise_var=[10.0 * reward])
+    assert agent.data.noise_of(agent.keep.usable(agent.data)) == pytest.approx([9.0])
+    resumed.restore(agent.snapshot())
+    assert resumed.ask() == pytest.approx(agent.ask())
 
 
 @pytest.mark.parametrize(
