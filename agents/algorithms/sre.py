@@ -64,7 +64,7 @@ class StagedMap(EmbeddedMap):
 
     def begin(self) -> None:
         self.best, self._best_reward = np.zeros(len(self.best)), -np.inf
-        self._best_noise = np.nan  # its variance, if it is known
+        self._best_noise = -1.0  # its variance, if it is known
         self._start(0, self.best)
 
     def _start(self, stage: int, anchor: np.ndarray) -> None:
@@ -76,7 +76,8 @@ class StagedMap(EmbeddedMap):
         if len(seen.rewards) and seen.rewards.max() > self._best_reward:
             top = int(seen.rewards.argmax())
             self._best_reward = float(seen.rewards[top])
-            self._best_noise = np.nan if seen.noise_var is None else float(seen.noise_var[top])
+            own = np.nan if seen.noise_var is None else float(seen.noise_var[top])
+            self._best_noise = -1.0 if np.isnan(own) else own
             self.best = self._map.scaling.scale(seen.actions[[top]])[0]
         stage = min(seen.round // self._per_stage, self._stages - 1)
         if stage == self.stage:
@@ -85,7 +86,7 @@ class StagedMap(EmbeddedMap):
         now = self._keep.stage = seen.round + 0.5
         if np.isfinite(self._best_reward):
             there = np.eye(1, self._d + 1)  # a = 1, y = 0
-            noise_var = None if np.isnan(self._best_noise) else np.array([self._best_noise])
+            noise_var = None if self._best_noise < 0.0 else np.array([self._best_noise])
             before.data.add(there, np.array([self._best_reward]), now, seen.clock, noise_var)
 
     def restore(self, state: State) -> None:
