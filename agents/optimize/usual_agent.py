@@ -68,7 +68,8 @@ def agent_for(
     a theorem, beta is 2.
     The ``scale`` of an agent that draws posterior samples is `sample_scale`. In spaces with
     choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
-    ``augmented`` and its ``incumbent`` is "sampled"; see `noise` too.
+    ``augmented`` and its ``incumbent`` is "sampled"; see `noise` too. An agent with an incumbent
+    believes in the posterior means of pending evaluations (``batch="believer"``).
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -135,6 +136,9 @@ def _exploration(space: Space, name: str, noisy: bool) -> Plain:
         found["scale"] = sample_scale(len(space.dimensions), noisy)
     if "augmented" in known and noisy:
         found |= {"augmented": True, "incumbent": "sampled"}
+    # Pending points whose mean is above the incumbent would otherwise be chosen again.
+    if "incumbent" in known and known["batch"] is None:
+        found["batch"] = "believer"
     return found
 
 

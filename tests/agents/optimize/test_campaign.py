@@ -38,6 +38,17 @@ def test_pending_and_failed_points_repel_new_asks(begun, agent):
     assert distance(twin.ask()[0].params, first.params) == 0.0
 
 
+def test_several_suggestions_are_as_promising_as_one():
+    """Each may be better than all known values; none is a point spread over the space instead."""
+    known = np.random.default_rng(0).random((30, 2))
+    campaign = Campaign([(0.0, 1.0)] * 2, seed=0)
+    campaign.observe_all(known, -((known - 0.4) ** 2).sum(axis=1))
+    points = [list(suggestion.params.values()) for suggestion in campaign.ask(4)]
+    mean, sd = campaign.predict(points)
+    (best,), _ = campaign.predict(list(campaign.recommended.values()))
+    assert (mean + 2.0 * sd > best).all()
+
+
 def test_what_is_pending_changes_no_belief(begun):
     campaign, twin = begun(), begun()
     campaign.ask(3)
