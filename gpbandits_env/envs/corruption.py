@@ -6,7 +6,7 @@ the attacks in its experiments. There, some leave a target region alone; here, n
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -26,8 +26,12 @@ class Corruption(ABC):
 
     Args:
         budget: C >= 0, the largest sum of absolute changes in an episode, in units of the reward.
+
+    Attributes:
+        needs_arms: whether it evaluates the function at all actions, so that it refuses a box.
     """
 
+    needs_arms: ClassVar[bool] = False
     budget: float
 
     def __post_init__(self) -> None:
@@ -99,6 +103,7 @@ class Flipping(Corruption):
 class TopK(Corruption):
     """The values of the k best arms, and of arms equal to the last of them, become the smallest."""
 
+    needs_arms = True
     k: int = 3
 
     def __post_init__(self) -> None:
@@ -122,6 +127,6 @@ def corruption_for(spec: CorruptionSpec, domain: Domain) -> Corruption | None:
         UnknownName: there is no such type or field.
     """
     corruption = None if spec is None else CORRUPTIONS.from_dict(spec)
-    if isinstance(corruption, TopK) and not domain.finite:
+    if corruption is not None and corruption.needs_arms and not domain.finite:
         raise InvalidInput("this corruption ranks all arms: use a grid or arms instead of a box")
     return corruption

@@ -13,7 +13,7 @@ from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import EntryPoint, ModelArguments
 from gpbandits_env.envs.task import default_kernel
 from gpbandits_env.errors import InvalidInput, one_of, shown
-from gpbandits_env.rewards.drift import Drift, DriftSpec, MarkovDrift, TemporalDrift, as_drift
+from gpbandits_env.rewards.drift import Drift, DriftSpec, MarkovDrift, as_drift
 from gpbandits_env.rewards.functions import (
     MOTIONS,
     SWEPT,
@@ -73,16 +73,17 @@ class GPArguments(ModelArguments):
         return Arms.grid(shape, low, high)
 
     def draws(self, drift: Drift | None = None, epsilon: float | None = None) -> Bandit:
-        """The bandit of GP draws, static if there is no drift. Agents know ``epsilon``."""
+        """The bandit of GP draws, static if there is no drift.
+
+        Agents know ``epsilon``, or else what the drift says of itself.
+        """
         kernel = self.covariance(DEFAULT_KERNEL)
         draws = gp_on(self.domain(), kernel)
         if isinstance(draws, GPOnBox):
             _ = draws.maximum  # raises an error if a search of the box would be too long
-        if epsilon is None and isinstance(drift, MarkovDrift):
-            epsilon = drift.epsilon
-        temporal = drift.kernel if epsilon is None and isinstance(drift, TemporalDrift) else None
         process = draws if drift is None else DriftProcess(draws, drift)
-        return self.modelled(process, kernel, epsilon=epsilon, temporal=temporal)
+        known = {"epsilon": epsilon} if drift is None or epsilon is not None else drift.known
+        return self.modelled(process, kernel, **known)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,3 +123,12 @@ def test_values_and_their_opposites_lie_between_the_ends_after_flipping(ends):
     low, high = Flipping(budget=1.0).range(*ends)
     both = [*ends, *(-end for end in ends)]
     assert (low, high) == (min(both), max(both))
+
+
+def test_a_corruption_of_ones_own_that_needs_arms_refuses_a_box():
+    @dataclass(frozen=True, kw_only=True)
+    class Median(Flipping):
+        needs_arms = True
+
+    with pytest.raises(InvalidInput, match="instead of a box"):
+        gym.make("gpbandits/StaticGP-v0", box=[[0.0], [1.0]], corruption=Median(budget=1.0))

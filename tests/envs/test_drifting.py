@@ -312,3 +312,17 @@ def test_a_shift_of_all_arms_is_known_to_agents_and_no_part_of_a_blend():
     env = gym.make("gpbandits/Drifting-v0", grid=20, kernel=kernel, drift=blend)
     with pytest.raises(InvalidInput, match="not a part of another"):
         env.reset(seed=0)
+
+
+@pytest.mark.parametrize("law", [{"epsilon": 0.2}, {"temporal": Matern32Time(5.0)}])
+def test_a_drift_of_ones_own_tells_agents_what_is_known(law):
+    class Told(Drift):
+        known = law
+
+        def step(self, memory, fresh, t, rng):
+            return memory
+
+    problem = gym.make("gpbandits/Drifting-v0", drift=Told()).unwrapped.problem
+    assert (problem.epsilon, problem.temporal) == (law.get("epsilon"), law.get("temporal"))
+    problem = gym.make("gpbandits/Drifting-v0", drift=Told(), epsilon=0.5).unwrapped.problem
+    assert (problem.epsilon, problem.temporal) == (0.5, None)

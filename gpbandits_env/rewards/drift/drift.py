@@ -13,7 +13,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from gpbandits_env.arrays import Array, Settings, frozen, whole
+from gpbandits_env.arrays import Array, Plain, Settings, frozen, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import child
 from gpbandits_env.specs import Family
@@ -35,6 +35,11 @@ class Drift(ABC):
     """
 
     keeps_marginal: ClassVar[bool] = True
+
+    @property
+    def known(self) -> Plain:
+        """What agents are told: an ``epsilon`` or a ``temporal`` kernel, if one is its law."""
+        return {}
 
     def start(self, fresh: Fresh) -> Memory:
         """The memory at round 1; ``fresh()`` draws an independent function g ~ GP(0, k).

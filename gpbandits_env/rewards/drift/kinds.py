@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.random import Generator
 
-from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
+from gpbandits_env.arrays import Array, Plain, listed, positive, share, whole, wholes
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.linalg import spectral_root
 from gpbandits_env.gp.temporal import (
@@ -48,6 +48,10 @@ class MarkovDrift(_InTime):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", share(self.epsilon, "epsilon"))
+
+    @property
+    def known(self) -> Plain:
+        return {"epsilon": self.epsilon}
 
     def elapse(self, memory: Memory, fresh: Fresh, t: float, dt: float, rng: Generator) -> Memory:
         return (markov_step(memory[0], fresh, epsilon_per(dt, self.epsilon)),)
@@ -225,6 +229,10 @@ class TemporalDrift(_InTime):
         levels = [part.spread(0.0) for part in self.kernel.parts]
         unit = self.kernel.stationary and np.abs(np.array(levels) - 1.0).max() <= 1e-12
         object.__setattr__(self, "keeps_marginal", bool(unit))
+
+    @property
+    def known(self) -> Plain:
+        return {"temporal": self.kernel}
 
     def start(self, fresh: Fresh) -> Memory:
         if len(self.kernel.parts) > 1:
