@@ -21,6 +21,7 @@ MOST_BYTES = 600_000
 
 
 def test_every_row_is_there_or_its_absence_is_explained():
+    """If this fails: python -m tools.archive --agent NAME makes the rows of a new agent."""
     rows, reasons = archived("core-v1"), absent("core-v1")
     explained = {
         (label, id) for label, given in reasons.items() for ids in given.values() for id in ids
