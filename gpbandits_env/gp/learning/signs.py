@@ -13,8 +13,9 @@ change abruptly between points that are close, which a regression on labels can 
 lengthscale.
 
 Source: Rasmussen & Williams (2006), Sections 3.6 and 5.5.2.
-Departures: 1. sites are updated in parallel, with damping; 2. hyperparameters maximize the
-approximate evidence times a prior; 3. where chance makes a site's precision negative, it is 0.
+Departures: 1. sites are updated in parallel, with damping and Anderson's acceleration;
+2. hyperparameters maximize the approximate evidence times a prior; 3. where chance makes a site's
+precision negative, it is 0.
 """
 
 from collections.abc import Sequence
@@ -46,7 +47,11 @@ DIFFERENCES = 5.0
 LAST = 300
 # Evaluations of the evidence per fit; sweeps of expectation propagation, and when they end. With a
 # larger tolerance the evidence is not smooth, and processors end their searches elsewhere.
-EVALUATIONS, SWEEPS, TOLERANCE = 25, 60, 1e-8
+EVALUATIONS, SWEEPS, TOLERANCE = 25, 200, 1e-8
+# Sweeps before the first accelerated one, those that it uses, and the growth that stops them.
+WAIT, MEMORY, GROWTH = 5, 6, 2.0
+# The largest noise variance in whose units a change is counted.
+LARGEST = 1e6
 # The least precision of a site, and the least that remains of a marginal precision without a site.
 LEAST, LEFT = 1e-12, 1e-8
 # Below this argument, an asymptotic formula replaces a difference of numbers that are almost equal.
@@ -58,7 +63,7 @@ class Approximation(NamedTuple):
 
     ``gradient`` is an (n, n) matrix B: the derivative of the log evidence in the direction of
     covariances K is sum(B K) / 2. ``pull`` (n,) is its derivative in the prior means, and
-    ``in_chance`` that in the chance.
+    ``in_chance`` that in the chance, or 0 without one.
     """
 
     precision: Array
@@ -204,22 +209,46 @@ def propagated(
 
     Cost: O(n^3) per sweep. Other sites to start from save sweeps.
     """
-    n, damping, last = len(labels), 1.0, np.inf
-    precision = np.full(n, LEAST) if start is None else start.precision
-    shift = np.zeros(n) if start is None else start.shift
-    at = _Marginals(gram, precision, shift)
+    n = len(labels)
+    sites = np.stack([np.full(n, LEAST), np.zeros(n)])
+    if start is not None:
+        sites = np.stack([start.precision, start.shift])
+    at, damping, wait = _Marginals(gram, *sites), 1.0, WAIT
+    least, last, tried = np.inf, np.inf, list[Array]()
     for _ in range(SWEEPS):
         values, noise_var = site(mean + at.mean, at.var, labels, chance)
-        new = 1.0 / noise_var, (values - mean) / noise_var
-        change = max(_change(precision, new[0]), _change(shift, new[1]))
+        full = np.stack([1.0 / noise_var, (values - mean) / noise_var])
+        moves = full - sites
+        change = float((np.abs(moves).max(1) / (1.0 + np.abs(sites).max(1))).max())
         if change < TOLERANCE:
             break
-        damping = max(0.3, 0.7 * damping) if change > last else damping
-        last = change
-        precision = precision + damping * (new[0] - precision)
-        shift = shift + damping * (new[1] - shift)
-        at = _Marginals(gram, precision, shift)
+        accelerated = len(tried) > wait
+        if change > (GROWTH * least if accelerated else last):
+            damping = max(0.5, 0.7 * damping)
+            if accelerated:
+                wait, least = 2 * wait, change
+                tried.clear()
+        least, last = min(least, change), change
+        tried.append(np.stack([sites, moves]))
+        if len(tried) > wait:
+            new = _accelerated(np.array(tried[-MEMORY:]), noise_var, damping)
+        else:
+            new = sites + damping * moves
+        new[0] = np.maximum(new[0], 0.5 * np.minimum(sites[0], full[0]))
+        sites, at = new, _Marginals(gram, *new)
     return at.approximation(labels, mean, chance)
+
+
+def _accelerated(tried: Array, noise_var: Array, damping: float) -> Array:
+    """Sites (2, n) by Anderson's acceleration, from the last ones and their moves (m, 2, 2, n)."""
+    # A precision is in units of itself, a shift in those of its square root.
+    noise_var = np.minimum(noise_var, LARGEST)
+    units = np.stack([noise_var, np.sqrt(noise_var)])
+    others = tried[:-1] - tried[-1]
+    ahead = (others[:, 1] * units).reshape(len(others), -1)
+    shares = np.linalg.lstsq(ahead.T, (tried[-1, 1] * units).ravel(), rcond=1e-10)[0]
+    sites, moves = tried[-1] - np.tensordot(shares, others, 1)
+    return np.asarray(sites + damping * moves)
 
 
 class _Marginals:
@@ -253,11 +282,7 @@ class _Marginals:
         inverse = cho_solve((self._factor, True), np.diag(root))
         gradient = np.outer(pull, pull) - root[:, None] * inverse
         # The probability of a label is linear in the chance, with the value 0 or 1 at 1.
-        in_chance = (np.where(labels > 0.0, 0.0, np.exp(-known)) - 1.0) / (1.0 - chance)
+        unlikely = np.where(labels > 0.0, np.inf, known) if chance else np.zeros_like(known)
+        in_chance = float(np.expm1(-unlikely).sum()) / (1.0 - chance)
         total = float(evidence.sum())
-        return Approximation(precision, shift, total, gradient, pull, float(in_chance.sum()))
-
-
-def _change(old: Array, new: Array) -> float:
-    """The largest change, relative to the largest number and 1."""
-    return float(np.abs(new - old).max() / (1.0 + np.abs(old).max()))
+        return Approximation(precision, shift, total, gradient, pull, in_chance)
