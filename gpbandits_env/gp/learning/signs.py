@@ -50,6 +50,8 @@ LAST = 300
 EVALUATIONS, SWEEPS, TOLERANCE = 25, 200, 1e-8
 # Sweeps before the first accelerated one, those that it uses, and the growth that stops them.
 WAIT, MEMORY, GROWTH = 5, 6, 2.0
+# Where rounding prevents the tolerance, below this, so many sweeps without progress are the last.
+ROUNDED, PATIENCE = 1e-5, 10
 # The largest noise variance in whose units a change is counted.
 LARGEST = 1e6
 # The least precision of a site, and the least that remains of a marginal precision without a site.
@@ -214,13 +216,14 @@ def propagated(
     if start is not None:
         sites = np.stack([start.precision, start.shift])
     at, damping, wait = _Marginals(gram, *sites), 1.0, WAIT
-    least, last, tried = np.inf, np.inf, list[Array]()
+    least, last, idle, tried = np.inf, np.inf, 0, list[Array]()
     for _ in range(SWEEPS):
         values, noise_var = site(mean + at.mean, at.var, labels, chance)
         full = np.stack([1.0 / noise_var, (values - mean) / noise_var])
         moves = full - sites
         change = float((np.abs(moves).max(1) / (1.0 + np.abs(sites).max(1))).max())
-        if change < TOLERANCE:
+        idle = 0 if change < least else idle + 1
+        if change < TOLERANCE or (change < ROUNDED and idle >= PATIENCE):
             break
         accelerated = len(tried) > wait
         if change > (GROWTH * least if accelerated else last):
