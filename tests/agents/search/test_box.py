@@ -175,6 +175,14 @@ class TestRegion:
             assert belief.moments(found)[1][0] > 0.99 * there
             belief.hallucinate(found)
 
+    def test_what_is_kept_of_a_region_is_that_of_the_same_candidates(self):
+        belief = posterior(2, 3)
+        region = search(belief).region(belief, lambda mean, var: mean > 0.0)
+        for points in belief.box.sample(np.random.default_rng(0), 40).reshape(2, 20, 2):
+            inside = region.at_candidates(points)
+            np.testing.assert_array_equal(inside, belief.moments(points)[0] > 0.0)
+            assert region.at_candidates(points) is inside
+
     def test_an_empty_region_is_refused(self):
         belief = posterior(2, 3)
         finder = search(belief)

@@ -17,7 +17,7 @@ from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
-from gpbandits_env.scenarios.study import run_study
+from gpbandits_env.scenarios.study import run_study, runner
 from gpbandits_env.scenarios.study.runner import PlannedTrial, run_trial
 
 UCB = {"epsilon": 0.1, "beta": 4.0}
@@ -101,6 +101,16 @@ def test_a_round_that_ends_with_a_part_counts_in_it_whatever_the_rounding(evalua
     assert record.rounds["evaluations"].tolist() == list(range(1, parts + 1))
     assert record.rounds["model_order"].tolist() == list(range(1, parts + 1))
     assert (record.seconds["ask"] > 0.0).all()
+
+
+def test_the_seconds_are_those_of_asking_telling_and_evaluating(monkeypatch):
+    """In round t the time is read at 100 t and 1, 2, 4 and 8."""
+    readings = (100.0 * t + 2.0**k for t in range(9) for k in range(4))
+    monkeypatch.setattr(runner, "perf_counter", lambda: next(readings))
+    plain = scenario(env_kwargs=WORLD | {"clock": None}, agents=(UCB_ENTRY,), horizon=3)
+    record = run_trial(plain, "ucb", 0)
+    assert record.seconds["ask"] == pytest.approx(1.0)
+    assert record.seconds["tell"] == pytest.approx(4.0)
 
 
 def test_declared_costs_repeat_bit_for_bit_and_slow_agents_evaluate_less(tmp_path):
