@@ -92,6 +92,26 @@ def test_ends_are_never_below_where_they_were():
     assert scores.max() > values.max()
 
 
+def test_an_ascent_follows_an_exchange():
+    """At the start, only the second-best option is better; from its best x, the best one is."""
+    space = Space({"x": Real(0.0, 1.0), "c": Choice(tuple("abc"))})
+    targets, gains, steep = np.array([[0.1, 0.5, 0.9], [0.0, 1.0, 2.0], [4.0, 4.0, 5.0]])
+
+    def score(points):
+        option = points[:, 1:].argmax(axis=1)
+        return gains[option] - steep[option] * (points[:, 0] - targets[option]) ** 2
+
+    def climb(points):
+        option = points[:, 1:].argmax(axis=1)
+        ends = np.column_stack([targets[option], points[:, 1:]])
+        return ends, score(ends)
+
+    start = np.array([[0.1, 1.0, 0.0, 0.0]])
+    points, scores = alternated(space.cube, score, climb, start, score(start))
+    assert space.decode(points[0]) == {"x": 0.9, "c": "c"}
+    assert scores == pytest.approx([2.0])
+
+
 def test_exchanges_change_one_dimension_to_each_of_its_other_values():
     space = Space({"x": Real(0.0, 1.0), "n": Integer(1, 3), "c": Choice(("a", "b", "c"))})
     point = space.encode({"x": 0.123456789, "n": 2, "c": "b"})
