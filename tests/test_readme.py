@@ -87,5 +87,6 @@ def test_every_environment_is_in_the_manual(name):
 )
 def test_whatever_is_registered_is_in_the_manual(kind):
     manual = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
-    for name in FAMILIES[kind].members:
-        assert f"`{name}`" in manual or f'"{name}"' in manual, name
+    for name, member in FAMILIES[kind].members.items():
+        ours = member.__module__.startswith("gpbandits_env.")  # other tests register their own
+        assert not ours or f"`{name}`" in manual or f'"{name}"' in manual, name
