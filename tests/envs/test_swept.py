@@ -32,6 +32,11 @@ def test_a_formula_has_the_published_maximum(name):
     assert given.formula(points).max() <= most + 2e-3
 
 
+def test_the_largest_value_of_shekel_has_all_of_its_published_digits():
+    best = np.array([[4.00074653, 4.00059293, 3.99966340, 3.99950980]])
+    assert SWEPT["shekel"].formula(best) == pytest.approx(10.536409816692, abs=1e-11)
+
+
 @pytest.mark.parametrize("name", SWEPT)
 def test_values_are_those_of_the_formula_at_the_time(name):
     """Through a whole sweep and back, at irregular times."""

@@ -173,6 +173,16 @@ def test_options_that_equal_each_other_have_their_own_places():
     assert of_flag.lines[-1].get_xdata()[0] == 3.0
 
 
+def test_pairs_are_those_of_the_most_important_dimensions():
+    names = ["a", "b", "c", "d", "e", "f", "g"]
+    campaign = Campaign(dict.fromkeys(names, (0.0, 1.0)), seed=0)
+    points = np.random.default_rng(0).random((60, 7))
+    campaign.observe_all(points, 10.0 * (points[:, 2:] ** 2).sum(axis=1))
+    shown = {axes.get_xlabel() for axes in plots.pairs(campaign).axes} - {""}
+    assert {"a", "b"}.isdisjoint(shown)
+    assert shown >= {"c", "d", "e", "f"}
+
+
 def test_pairs_show_each_pair(found):
     figure = plots.pairs(found)
     drawn = [axes for axes in figure.axes if axes.axison]

@@ -1,9 +1,12 @@
 """Sums and products."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.gp.kernels import Linear, Matern52, Product, SquaredExponential, Sum
+from gpbandits_env.gp.kernels.compose import OnCoordinates
 
 A, B, C = SquaredExponential(0.4, 2.0), Matern52((0.3, 0.8)), Linear(0.5)
 X, Z = np.random.default_rng(0).normal(size=(2, 8, 2))
@@ -53,3 +56,9 @@ def test_product_structure_over_axes():
     assert (A * C).axis_kernels(2) is None
     assert (A + A).axis_kernels(2) is None
     assert (A + A).axis_kernels(1) == (A + A,)
+
+
+@pytest.mark.parametrize("coordinates", [(), (0, 1, 0), (-1,)])
+def test_coordinates_that_are_missing_repeated_or_negative_are_refused(coordinates):
+    with pytest.raises(InvalidInput, match="coordinates"):
+        OnCoordinates(coordinates, Matern52(0.3))

@@ -46,6 +46,21 @@ def test_static_data(make, dense_of, world, representation, batch, shifted):
     assert posterior.jitter == 0.0
 
 
+def test_covariances_and_batches_while_data_age(make, dense_of, world, representation):
+    rng = np.random.default_rng(4)
+    posterior = make(world, representation)
+    dense, n = dense_of(posterior), posterior.arms.size
+    for _ in range(5):
+        batch = data(rng, n, 3)
+        for thing in (posterior, dense):
+            thing.condition(*batch)
+            thing.advance(0.15)
+        np.testing.assert_allclose(
+            posterior.covariance(np.arange(n)), dense.moments(())[1], **TOLERANCE
+        )
+    assert_equal(posterior, dense)
+
+
 def test_one_batch_equals_many_single_updates(make, world, representation):
     arms, rewards = data(np.random.default_rng(2), 12, 150)
     together, apart = make(world, representation), make(world, representation)
