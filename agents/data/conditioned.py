@@ -128,17 +128,14 @@ class Conditioned:
         return found
 
     def _append(self, counting: NDArray[np.bool_], until: int) -> bool:
-        """Learn new arrivals that count; whether that is possible: none is of an earlier time."""
+        """Learn new arrivals that count; whether that is possible: all are of the present time."""
         data, ends = self.data, self.data.ends
         new = ends[bisect_right(ends, self._held) : bisect_right(ends, until)]
         for start, end in pairwise([self._held, *new]):
             rows = start + np.flatnonzero(counting[start:end])
             if len(rows):
-                if self.ages:
-                    time = data.times.item(start)
-                    if time < self._now:
-                        return False
-                    self._pass(time)
+                if self.ages and data.times.item(start) != self._now:
+                    return False
                 self._learn_rows(data.rounds.item(start), rows)
             self._held = end
         self._mask = counting[: self._held]
