@@ -52,6 +52,9 @@ def test_the_command_reads_a_table(tmp_path):
     told = CliRunner().invoke(main, ["diagnose", str(path), "--time-column", "hour", "--json"])
     found = diagnose(values, np.arange(40.0))
     assert json.loads(told.output)["epsilon"] == found.epsilon
+    for model in found.models:
+        row = rf"^  {model.name} .* {model.log_score:.4f} +{model.coverage:.1%}$"
+        assert re.search(row, result.output, re.MULTILINE), model.name
 
 
 def test_the_command_knows_a_column_of_dates(tmp_path):

@@ -1,3 +1,4 @@
+import json
 import sqlite3
 import sys
 from contextlib import closing
@@ -28,6 +29,16 @@ def contents(path):
         found = {n: sorted(db.execute(f"SELECT * FROM {n}")) for n in names if n not in TIMING}
     found["checksums"] = [row for row in found["checksums"] if "seconds" not in row[0]]
     return found
+
+
+def test_each_run_of_a_study_records_its_versions_and_machine(run, tiny, tmp_path):
+    for trials in (1, 2):
+        run("a.sqlite", replace(tiny, trials=trials))
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as db:
+        sessions = [json.loads(row[0]) for row in db.execute("SELECT info FROM sessions")]
+    assert [session["jobs"] for session in sessions] == [1, 1]
+    assert all(session["versions"]["numpy"] == np.__version__ for session in sessions)
+    assert all(session["machine"]["blas"] for session in sessions)
 
 
 def test_two_processes_give_the_store_of_one_though_one_of_them_dies(run, odd, tiny, tmp_path):
