@@ -73,6 +73,7 @@ def _scenario(
     panel = name.partition("@")[0]
     place, title, horizon = PANELS[panel]
     real = () if panel == "se-1d" else REAL_DATA
+    # The choices go on to name agents of `_others`.
     return Scenario(
         id=f"srinivas2010/{name}",
         source=f"srinivas2010, Section 6, Fig. 5({place}",
@@ -83,7 +84,7 @@ def _scenario(
         trials=trials,
         agents=_agents(panel),
         alternatives=alternatives,
-        choices=(*CHOICES, *real),
+        choices=(*(c if len(alternatives) > 1 else c.partition(";")[0] for c in CHOICES), *real),
         bounds=(BOUND,),
         **more,
     )

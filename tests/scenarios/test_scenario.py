@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 from importlib import import_module
 
@@ -154,6 +155,16 @@ def test_a_horizon_that_the_grid_sweeps_is_not_ignored(grid):
     swept = replace(get("bogunovic2016/se"), grid=grid)
     with pytest.raises(InvalidInput, match="the grid sweeps horizon: '--set horizon=20'"):
         swept.select(horizon=20)
+
+
+def test_choices_name_only_agents_that_the_scenario_has():
+    for id, scenario in registry.scenarios().items():
+        names = {entry.agent for entry in (*scenario.agents, *scenario.alternatives)}
+        labels = {entry.label for entry in (*scenario.agents, *scenario.alternatives)}
+        for word in re.findall(r"\b([a-z-]+/[a-z-]*[a-z])\b", " ".join(scenario.choices)):
+            if word.partition("/")[0] in names:
+                # "mpi/margin-..." is several.
+                assert word in labels or word == "mpi/margin", (id, word)
 
 
 def test_a_class_for_an_agent_is_refused_with_its_name():
