@@ -6,7 +6,7 @@ the observations that pass the test of eq. (2.12). Every agent with a posterior 
 Assumes: k(x, x) <= 1, Gaussian noise of known variance.
 Departures: 1. EI and MPI are computed in logarithms, which leaves the argmax unchanged; 2. ERRATUM:
 the paper prints xi = argmax mu in MPI but means the maximum; 3. epsilon is the paper's 1e-4, with
-which an arm is first rejected after about 1/(exp(2 epsilon) - 1) = 5000 pulls; 4. those of
+which none of the first 1/(exp(2 epsilon) - 1) = 5000 observations is rejected; 4. those of
 `GPAgent`. After a rejection the agent chooses the same action again until the acquisition changes
 (for GP-UCB, beta_t grows).
 """

@@ -1,9 +1,9 @@
 """bedi2022: compressed Gaussian-process bandits (arXiv, 2022), Section 4.
 
 Three acquisitions with three posteriors: dense, compressed, and Nystrom (BKB). Figs. 1 to 3, at the
-paper's epsilon and threshold, eq. (2.12), which leaves out no observation before round 5000. Other
-readings of a figure have its id with an end: "@entropy" has the threshold that the paper states in
-words, "@epsilon" larger budgets, "@regularized" posteriors that are fitted with a small
+paper's epsilon and threshold, eq. (2.12), which leaves out none of the first 5000 observations.
+Other readings of a figure have its id with an end: "@entropy" has the threshold that the paper
+states in words, "@epsilon" larger budgets, "@regularized" posteriors that are fitted with a small
 regularizer, "@scaled" rewards of variance 1, and "@qbar" BKB's dictionaries as in its theory.
 """
 
@@ -74,7 +74,7 @@ CHOICES = (
 )
 HORIZON = (
     "the horizon is not stated: 10,000, because the test of eq. (2.12) with epsilon = 1e-4 leaves "
-    "out no observation before some arm has 1/(exp(2 epsilon) - 1) = 5000 pulls"
+    "out none of the first 1/(exp(2 epsilon) - 1) = 5000 observations"
 )
 SHORT = "the horizon is not stated: 2000"
 
