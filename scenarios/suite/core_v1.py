@@ -14,7 +14,7 @@ TRIALS, FEW = 30, 10
 TAGS = {
     "smooth": "functions with derivatives of every order, or nearly",
     "rough": "functions with at most one derivative",
-    "noisy": "noise as large as the function",
+    "noisy": "noise of at least half the function's standard deviation",
     "wrong model": "the kernel that agents are told is not that of the function",
     "drift": "the function changes",
     "unknown drift": "the function changes, and agents are told nothing of it",
