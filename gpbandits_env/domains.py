@@ -94,7 +94,7 @@ class Domain(Displayed, ABC):
             actions: k actions, as for `check`.
             rewards: (k,) numbers; the rewards of observed actions must be finite.
             observed: (k,) bool, which of the actions were observed; all by default.
-            least: the smallest allowed number of actions.
+            least: the smallest allowed number of actions; with ``observed`` it is 1.
         Raises:
             InvalidInput: as for `check`; wrong shapes or types, or a reward that is not finite.
         """

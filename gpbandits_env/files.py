@@ -64,7 +64,7 @@ def check_regular(path: Path, most: int | None = None) -> None:
 
 
 def check_unpacked(path: Path, sizes: Iterable[int] | None = None) -> None:
-    """Refuse a compressed file that unpacks to more than 2^28 bytes, and than it has itself.
+    """Refuse a compressed file that unpacks to more than 2^28 bytes and more than its own size.
 
     Args:
         path: the file.

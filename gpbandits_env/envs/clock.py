@@ -34,8 +34,9 @@ class Clock:
         unit: the seconds of one unit of the drift, which is a round without a clock.
         duration: the seconds after which the episode is truncated; None for no limit.
     Raises:
-        InvalidInput: a number is negative, the unit or the scale is not positive, or no time would
-            ever pass.
+        InvalidInput: a number is negative, the scale, the unit or the duration is not positive, or
+            no time would ever pass.
+        UnknownName: ``thinking`` is another word.
     """
 
     evaluation: float = 1.0
@@ -93,7 +94,7 @@ class Timing:
         now: the time at which they arrived.
         regret: the integral over time of the regret of the actions in force, per action, until
             `read`. The first actions count from the start. By the trapezoidal rule between the
-            times of the rounds, and once in about each unit of time in between.
+            times of the rounds, and about each unit of time in between (at most 100 parts).
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -112,7 +113,7 @@ class Timing:
         return self.now >= (1.0 - ROUNDING) * end
 
     def over(self, rounds: int | None) -> bool:
-        """Whether the episode has lasted as long as the clock and functions of so many rounds."""
+        """Whether the time of the clock, or that of functions of so many rounds, is over."""
         ends = (self.clock.duration and self.clock.duration / self.clock.unit, rounds)
         return any(end is not None and self.past(end) for end in ends)
 

@@ -112,7 +112,7 @@ class EntryPoint:
 
         Raises:
             UnknownArgument: an argument that the environment does not have.
-            InvalidInput: an argument is wrong.
+            InvalidInput, UnknownName: an argument is wrong.
         """
         return self._make(BanditEnv, args, kwargs)
 

@@ -141,14 +141,14 @@ class DriftingArguments(GPArguments):
     Args:
         drift: the drift of a GP draw: a dict with a "type" (markov, varying-markov, change-points,
             seasonal, rotation, temporal, blend, then), a `Drift`, or your own function
-            ``step(f, fresh, t, rng) -> f_next``.
+            ``step(f, fresh, t, rng) -> f_next``; by default markov with epsilon = 0.01.
         function: "gp", or a test function (`TEST_FUNCTIONS`, or with ``sweep`` one of `SWEPT`).
         motion: the motion of a test function: a dict with a "type" (orbit, line, turn, stretch).
         sweep: the number of rounds in which time goes from one end of its range to the other, and
             then back.
         dim: the dimension of a test function of any dimension, unless the domain determines it.
-        epsilon: the drift in the agents' model; by default that of a Markov drift, otherwise none.
-            Agents also know the kernel of a temporal drift.
+        epsilon: the drift in the agents' model; by default they know what the drift says of
+            itself: epsilon of a Markov drift, the kernel of a temporal one (see `Drift.known`).
     """
 
     drift: DriftSpec | None = None

@@ -33,6 +33,7 @@ class Interface:
         clock: see `clock_for`.
     Raises:
         InvalidInput: an argument is of another type or out of range.
+        UnknownName: an argument has an unknown name.
     """
 
     _spec: EnvSpec | None = None

@@ -33,8 +33,8 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
 
     Observation: ``{"actions": (m,) arms or (m, d) points, "rewards": (m,), "round": (1,)}``
     of the last round; at round 0, zeros (in a box the low corner). The reward of a step is the sum
-    of the m rewards. ``terminated`` stays False, and ``truncated`` too unless there are no further
-    functions (a recording ends): the horizon is Gymnasium's ``max_episode_steps``.
+    of the m rewards. ``terminated`` stays False, and ``truncated`` too unless a recording or the
+    ``duration`` of a clock ends: the horizon is Gymnasium's ``max_episode_steps``.
 
     Info of a step: ``noiseless_rewards`` (m,), their ``regret`` (m,), ``cumulative_regret``,
     ``simple_regret``, and ``optimum`` and ``best_action`` of the last round; see
@@ -84,8 +84,9 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
             "thinking": "measured", "unit": 60}``; see `Clock`.
 
     Raises:
-        InvalidInput: an unknown render mode, a delay, a corruption or a clock out of range, or a
-            clock with a delay or contexts.
+        InvalidInput: a delay, a corruption or a clock out of range, or a clock with a delay or
+            contexts.
+        UnknownName: there is no such render mode, corruption, or field of one of these.
     """
 
     metadata = rendering.METADATA

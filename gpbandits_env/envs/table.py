@@ -37,9 +37,10 @@ class TableArguments(Arguments):
     is added to a reading.
 
     Args:
-        readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file (see
-            `datasets.read_table`); or the name of a data set ("intel-berkeley", "metr-la", ...);
-            or `Readings`; or a data frame. The default, `example_readings`, is an invented table.
+        readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .tsv, .txt, .npy or .npz
+            file (see `datasets.read_table`); or the name of a data set ("intel-berkeley",
+            "metr-la", ...); or `Readings`; or a data frame. The default, `example_readings`, is an
+            invented table.
         dataset_options: options of the data set. Those of a file are "header", "time_column" (which
             is not an arm) and "gaps", e.g. {"time_column": "hour", "gaps": "interpolate"}, and for
             a text file those that `datasets.read_table` names.

@@ -130,6 +130,7 @@ class BanditVectorEnv(Interface, VectorEnv[Observation, Any, NDArray[Any]]):
         Raises:
             InvalidInput: seeds or a mask do not fit, or as for `BanditEnv.reset`.
             UnknownName: an option is not an argument of the environment.
+            NotReset: the first reset has a mask that leaves out an instance.
         """
         given = dict(mapping({} if options is None else options, "reset options"))
         mask = _mask_of(given.pop("reset_mask", None), self.num_envs)
