@@ -49,7 +49,7 @@ def log_latest(regrets: Array) -> Array:
     return np.log10(np.maximum(regrets.mean(axis=1), FLOOR))
 
 
-# The metrics that every report shows.
+# The metrics that a report shows; see `reported_metrics`.
 METRICS = {
     "average_regret": Metric("average regret", r"$R_t/t$", curve=regret.average),
     "cumulative_regret": Metric("cumulative regret", r"$R_t$", curve=regret.cumulative),

@@ -37,8 +37,9 @@ class AgentEntry:
         agent: a registered name, e.g. "gp-ucb", or "module:Class", an agent of your own.
         settings: JSON-able keyword arguments.
         note: one line that says which reading of the paper this is.
-        thinking: the declared time of its decisions, if the environment has a clock: seconds, or
-            the coefficients of a cost model (see `Clock`); by default that of the environment.
+        thinking: the declared time of its decisions, if the environment has a clock: a list of the
+            coefficients of a cost model (see `Clock`), one for a constant time; by default that of
+            the environment.
         history: the number of rounds before the first one whose rewards, of all arms, it observes
             first; see `Problem.history`.
     """
@@ -93,8 +94,10 @@ class Scenario:
         sweep: the setting in which the agents differ, if a plot should show regret against it.
         selective: whether evaluations that an agent calls uninformative are skipped (see
             `Agent.informative`); they count in the regret.
-        store_actions: whether actions are kept, up to a limit (`records.MOST_ACTIONS`).
-        panels: what its plot shows; by default the three metrics against rounds.
+        store_actions: whether actions are kept, up to a limit (`records.MOST_ACTIONS`); never if a
+            clock ends the trials.
+        panels: what its plot shows; by default the three metrics against rounds, or against time if
+            a clock ends the trials, without simple regret where the optimum moves.
         initial: the number of uniformly random points that are evaluated and given to the agents
             as prior data before round 1; all agents of a trial get the same points.
         initial_counts: whether simple regret counts the initial points.
@@ -300,7 +303,7 @@ class Cell:
 
     @property
     def instance_params(self) -> Plain:
-        """The part of ``params`` that the environment and its random stream depend on."""
+        """The part of ``params`` on which the random streams of the environment depend."""
         left = ("horizon", "batch_size", "agents")
         return {k: v for k, v in self.params.items() if k.partition(".")[0] not in left}
 

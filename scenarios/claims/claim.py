@@ -41,6 +41,7 @@ class Check(Limits):
         only_limits: whether failing turns "holds" into "in part" and decides nothing else.
         reported: whether it is shown and does not count.
         what: what is compared, in words, where the labels do not say it.
+        trials: how many trials count; None for all.
         one_sided: "level" counts the upper end of the interval only.
         clearly: "better" asks in addition that the two are not level.
         strict: for "better", whatever is not better fails.

@@ -116,7 +116,10 @@ def better(a: Array, b: Array, limits: Limits) -> Judged:
 
 
 def best(a: Array, others: Mapping[str, Array], limits: Limits) -> Judged:
-    """The mean of a is the lowest, or the interval of its ratio to the lowest is below 1.25."""
+    """The mean of a is the lowest, or the interval of its ratio to the lowest is below a factor.
+
+    The factor is 1.25, and 1.5 for values that are logarithms.
+    """
     lowest = min(others, key=lambda label: float(others[label].mean()))
     value, low, high = ratio(a, others[lowest], limits.logarithmic)
     rank = 1.0 + sum(float(o.mean()) < float(a.mean()) for o in others.values())

@@ -57,7 +57,7 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
 @_file
 @options.out(help="Name of the plots (.png and .svg).")
 @click.option("--log", is_flag=True, help="Draw regret on a logarithmic axis.")
-@click.option("--bounds", is_flag=True, help="Add the paper's regret bounds to the plot.")
+@click.option("--bounds", is_flag=True, help="Add the theory curves of the scenario to the plot.")
 @options.agents(help="Labels of the agents to draw, separated by commas.")
 def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: list[str] | None) -> None:
     """Plot the results in FILE as PNG and SVG, with the panels that its scenario declares.

@@ -51,7 +51,7 @@ ADDRESS = click.option(
 @click.option(
     "--no-user-code",
     is_flag=True,
-    help="Refuse agents, kernels and environments named as 'module:Name'.",
+    help="Refuse agents, environments and all else that is named as 'module:Name'.",
 )
 def run(
     scenario: str,

@@ -38,8 +38,8 @@ class TrialRecord:
         agent_seed: the seed of the agent.
         rounds: arrays with one row per round:
 
-            - actions: (T, m) arm indices, or (T, m, d) points; left out if not requested, or too
-              many.
+            - actions: (T, m) arm indices, or (T, m, d) points; left out if not requested, too many,
+              or if a clock ends the trial.
             - rewards: (T, m) noisy rewards as observed; 0 where an evaluation was skipped, and NaN
               for delayed rewards that did not arrive within the horizon.
             - values: (T, m) noiseless rewards.
@@ -61,7 +61,7 @@ class TrialRecord:
             initial_actions, (n,) or (n, d), left out where actions are, and initial_rewards,
             initial_values and initial_regret, (n,).
         seconds: wall-clock times of `SECONDS_FIELDS`, (T,) each, which alone may differ between
-            two runs.
+            two runs (unless a clock measures the thinking).
     """
 
     key: TrialKey

@@ -117,7 +117,7 @@ class Report(Displayed):
     """The results of a study: its resolved scenario, its cells, and the trials that raised.
 
     Ranks and comparisons use ``metric``. ``optimum_moves`` says whether the functions change from
-    round to round. ``digest`` is the SHA-256 of the results without times.
+    round to round. ``digest`` is that of `Store.digest`.
     """
 
     scenario: Plain

@@ -256,7 +256,7 @@ class Store(Displayed):
             return np.stack([unpack(*row) for row in rows])
 
     def digest(self) -> str:
-        """SHA-256 of everything except times: equal results have equal digests."""
+        """SHA-256 of the scenario, its theory curves and its trials, without their times."""
         total = hashlib.sha256()
         total.update(to_json(self.meta("scenario")).encode())
         for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):

@@ -15,7 +15,9 @@ The format is a number, SQLite's ``user_version``. Format 2:
 
 ``data`` is zlib-compressed, little-endian, C order; ``shape`` a JSON list; ``dtype`` in NumPy's
 notation ("<f8"). Everything except `seconds`, `sessions` and `failures` is bit-identical in every
-run of the scenario with the same versions on the same kind of machine; `Store.digest` covers it.
+run of the scenario with the same versions on the same kind of machine, unless a clock of the
+environment measures the thinking. `Store.digest` covers the
+scenario, the trials, their arrays and the bounds.
 """
 
 import json

@@ -76,8 +76,9 @@ def run_study(
 ) -> Outcome:
     """Run the trials that a results file does not contain yet, and store them there.
 
-    More trials and more agents can be added to an existing file. The results do not depend on
-    ``jobs``, the engine, or how often the run was interrupted.
+    More trials and more agents can be added to an existing file. Unless a clock measures
+    the agents' thinking, the results do not depend on ``jobs``, the engine, or how often the run
+    was interrupted.
 
     Args:
         scenario: the scenario to run.

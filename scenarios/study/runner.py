@@ -72,8 +72,9 @@ class PlannedTrial:
         """The seed of a stream: "world" (the environment), "initial" (points, noise) or "agent".
 
         The seed of an agent depends on its label and on all parameters. The other seeds depend only
-        on the parameters of the environment. So all agents of a trial, and all settings of an agent
-        that the grid sweeps, face the same environment instance and the same initial points.
+        on those of the environment without its batch size. So all agents of a trial, and all
+        settings of an agent that the grid sweeps, face the same environment instance and the same
+        initial points.
         """
         params = self.cell.params if label else self.cell.instance_params
         named = as_json(params, sort_keys=True)
@@ -235,7 +236,7 @@ def run_rounds(
         horizon: rounds; None if the clock ends the episode.
         first: the observation of the reset, which has the first context if there are contexts.
         opening: an arm to choose in round 1 instead of the agent's own choice.
-        store_actions: whether to return actions, if they are not too many.
+        store_actions: whether to return actions, if they are not too many and ``horizon`` is given.
         spent: evaluations before round 1.
     Returns:
         The arrays of a `TrialRecord`, and its times.

@@ -129,11 +129,12 @@ def run_suite(
         seed: the base seed; another one than 0 draws other instances than the archive's.
         jobs: worker processes; None for one per processor.
         engine: where trials run.
-        folder: where results are kept; by default results/SUITE-LABEL, and for a part of the
-            problems or trials results/SUITE-LABEL-part.
+        folder: where results are kept; by default results/SUITE-LABEL, which ends in -seedN for
+            another seed N, and in -part for a part of the problems or trials.
         fresh: whether to run all trials again, and replace those that are kept.
     Raises:
         InvalidInput: the agent cannot be imported, or refuses all problems; the message says why.
+            Or the folder has the rows of an agent of another label.
         UnknownName: there is no such suite, problem, agent or setting.
         StoreError: the folder has the results of another agent of this label, or of other code.
     """
