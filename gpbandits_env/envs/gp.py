@@ -59,9 +59,10 @@ class GPArguments(ModelArguments):
         given = [name for name in ("grid", "arms", "box") if getattr(self, name) is not None]
         if len(given) > 1:
             raise InvalidInput(f"give only one of grid, arms and box, got {' and '.join(given)}")
-        if given not in ([], ["grid"]) and not (self.low is None and self.high is None):
-            raise InvalidInput(f"low and high belong to a grid, but {given[0]} was given")
         box, arms, grid = self.box, self.arms, self.grid
+        placed = "Arms" if isinstance(grid, Arms) else next((n for n in given if n != "grid"), "")
+        if placed and not (self.low is None and self.high is None):
+            raise InvalidInput(f"low and high belong to a grid, but {placed} was given")
         if box is not None:
             return box if isinstance(box, Box) else Box(*two_corners(box))
         if arms is not None:

@@ -47,6 +47,7 @@ def test_plain_arguments_and_objects_mean_the_same(plain, objects):
             "one of grid, arms and box, got grid and arms",
         ),
         ({"box": [0, 1], "low": 2}, InvalidInput, "belong to a grid"),
+        ({"grid": Arms.grid(5), "low": 2}, InvalidInput, "belong to a grid, but Arms"),
         ({"box": [0, 1, 2]}, InvalidInput, "two corners"),
         ({"box": 3}, InvalidInput, "two corners"),
         ({"box": [[1.0], [0.0]]}, InvalidInput, "below high"),
