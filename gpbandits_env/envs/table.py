@@ -142,8 +142,8 @@ class ReplayArguments(TableArguments):
     """A bandit on recorded readings: each round's function is the next row of the table.
 
     It is like `Table`, but the test rows are the functions of successive rounds. The episode is
-    truncated at the end of the last row. Agents may also know the training rows in their order, as
-    the history before the first test row (`Problem.history`).
+    truncated at the end of the last row. Without contexts, agents may also know the training rows
+    in their order, as the history before the first test row (`Problem.history`).
 
     Args:
         columns: the columns to keep as arms, by index or name; by default all.
