@@ -152,7 +152,7 @@ def _task(name: str, title: str, task: Plain, batch: tuple[int, int]) -> Scenari
         alternatives=others(name, **STANDARDIZED),
         trials=FEW if boston else RUNS,
         choices=(*OWN_CHOICES.get(name, ()), *SCALE_CHOICES, *CHOICES),
-        departures=BOSTON_DEPARTURES if boston else (),
+        departures=BOSTON_DEPARTURES if boston else (f"{RUNS} runs, where the paper has 10",),
     )
 
 
@@ -256,7 +256,7 @@ def _code(main: Scenario) -> Scenario:
         alternatives=(),
         trials=FEW,
         choices=CODE_CHOICES,
-        departures=(),
+        departures=("one run on each of 10 functions, where the paper has 10",) if prior else (),
     )
 
 

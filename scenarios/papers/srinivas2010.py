@@ -121,15 +121,15 @@ PANELS = {
 }
 NOISY, OPENED = ", noise variance 0.05", ", first arms spread evenly"
 ADDED, COMMON = ", with noise added to a reading", ", one prior mean for all sensors"
-MORE = ("300 functions, where the paper has 30",)
+MORE, DOUBLE = (f"{count} functions, where the paper has 30" for count in (300, 60))
 OPENINGS = tuple((309 + 618 * i) % 1000 for i in range(60))
 WARM = _others("temperature", **{"margin-15": 0.15})
 ONE_MEAN = {"common_mean": True}
 
 SCENARIOS = (
-    _scenario("se-1d", "", SE, 300, _others("se-1d"), departures=MORE),
-    _scenario("se-1d@noise", NOISY, SE | {"noise_var": 0.05}, 60, UNSCALED),
-    _scenario("se-1d@opening", OPENED, SE, 60, UNSCALED, openings=OPENINGS),
+    _scenario("se-1d", "", SE, 300, _others("se-1d"), departures=(MORE,)),
+    _scenario("se-1d@noise", NOISY, SE | {"noise_var": 0.05}, 60, UNSCALED, departures=(DOUBLE,)),
+    _scenario("se-1d@opening", OPENED, SE, 60, UNSCALED, departures=(DOUBLE,), openings=OPENINGS),
     _scenario("temperature", "", INTEL, 2000, WARM),
     _scenario("temperature@noise", ADDED, INTEL | {"noise_var": 0.5}, 2000),
     _scenario("temperature@common-mean", COMMON, INTEL | ONE_MEAN, 2000),
