@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
+from gpbandits_env.agents.acquisitions import LCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.rule import RULES, BatchRule, in_turn, rolled_back, rule_for
 from gpbandits_env.arrays import Points, whole
@@ -72,7 +72,8 @@ class Explore(BatchRule):
     .. math:: R^+ = \{x : \mu_t(x) + 2 \sqrt{\beta_{t+1}}\, \sigma_t(x) \ge
         \max_z \mu_t(z) - \sqrt{\beta_t}\, \sigma_t(z)\}
 
-    The mean and the standard deviation are those before the batch.
+    The mean and the standard deviation are those before the batch. Of a beta that is drawn in each
+    round, R^+ has the mean.
 
     Args:
         region: whether actions are restricted to R^+; many public implementations do not do so.
@@ -93,7 +94,7 @@ class Explore(BatchRule):
         assert isinstance(now.rule, ConfidenceBound)
         gain = posterior.information_gain
         beta, next_beta = now.rule.beta(now.t, gain), now.rule.beta(now.t + 1, gain)
-        actions = [search.best(UCB(beta), posterior)]
+        actions = [search.best(now.acquisition(), posterior)]
         if now.m == 1:
             return actions[0]
         allowed, safest = None, None

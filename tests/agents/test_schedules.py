@@ -326,6 +326,17 @@ def test_replays_irgp_ucb():
     assert np.ptp(levels) > 1.0
 
 
+@pytest.mark.parametrize("name", ["gp-ucb", "bucb", "ucbpe"])
+def test_a_randomised_level_is_drawn_once_per_round(name):
+    problem = Problem(Arms.grid(30), Matern32(0.2), 0.01, batch_size=3)
+    agent = agents.make(name, problem, seed=7, beta={"type": "randomised"})
+    agent.tell([3, 9, 20], [0.1, 0.5, 0.3])
+    drawn = np.random.default_rng(7)
+    drawn.standard_exponential()
+    agent.ask()
+    assert agent.rng.bit_generator.state == drawn.bit_generator.state
+
+
 def test_a_randomised_level_in_a_box_needs_a_shift():
     with pytest.raises(InvalidInput, match="arms"):
         schedule_for({"type": "randomised"}, BOX, None)
