@@ -132,14 +132,16 @@ class Improvement(AcquisitionRule):
             P(f > incumbent + margin); both are computed in logarithms.
         incumbent: "posterior-mean", the largest posterior mean at an observed point; "observed",
             the largest reward in the posterior's data; "max-mean", the largest posterior mean of
-            any action; or "sampled", the largest value at the observed points of a joint posterior
-            sample, drawn anew for each acquisition (Letham et al. 2019 average over such samples).
-            To each of these values noise is added, of 1e-6 of their largest variance.
+            any action; or "sampled", the largest value of a joint posterior sample at the 512
+            observed points of largest mean, drawn anew for each acquisition (Letham et al. 2019
+            average over such samples). To each of these values noise is added, of 1e-6 of their
+            largest variance. Under a context, observed points are taken in that context.
             Before any data, all are the largest prior mean; so are the first and the last if the
             correlation with all data has decayed to 0. Under constraints, only observed points that
             are likely feasible count, also for "observed", which is then as "posterior-mean";
             before there is such a point, only the probability of feasibility counts (Gardner et al.
-            2014).
+            2014). For "max-mean", the mean is then that of the action where the mean and the
+            probability together are largest.
         margin: the least improvement that counts, at least 0, in units of the reward.
         augmented: whether the score is multiplied by the factor of `functions.Augmented`, for the
             noise of the posterior.
@@ -213,7 +215,8 @@ class Named:
         acquisition: "ucb"; "ei" or "mpi", with the largest posterior mean at an observed point as
             the incumbent and a margin of 0 or 0.01; or "ts", for which the agent draws posterior
             samples.
-        beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the searched box.
+        beta: beta_t of "ucb"; by default that of the search, if it has its own, or else
+            srinivas2010, Theorem 2, over 5, for the searched box.
     Raises:
         UnknownName: there is no acquisition of that name.
     """
@@ -271,8 +274,8 @@ def acquisition_for(
         inner: the problem on the domain of its posterior.
         search: its search.
     Raises:
-        InvalidInput: it is neither; the rule needs what the problem does not state; or the problem
-            has contexts and the rule compares rewards of different ones.
+        InvalidInput: it is no acquisition rule; the rule needs what the problem does not state; or
+            the problem has contexts and the rule compares rewards of different ones.
     """
     if isinstance(given, (Named, Samples)):
         given = given.of(search)

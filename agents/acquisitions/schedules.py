@@ -358,7 +358,8 @@ class Randomised(Schedule):
     .. math:: \beta_t = s + E_t, \quad s = 2 \log(|D| / 2), \quad E_t \sim Exp(\text{mean } 2)
 
     It has the distribution for which the largest bound is in expectation at least the maximum of f,
-    so that the Bayesian regret has no factor log T. The agent's generator draws once per round.
+    so that the Bayesian regret has no factor log T. It is drawn anew by each `ask`, once for the
+    whole batch, except that the rule "randomised-believer" draws for each action.
 
     Args:
         arms: |D|; by default that of the problem. In a box it needs ``shift``.

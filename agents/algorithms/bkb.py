@@ -1,8 +1,8 @@
 """Budgeted Kernel Bandits (BKB) with GP-UCB, EI and MPI.
 
 Paper: Calandriello et al. (2019), "Gaussian Process Optimization with Adaptive Sketching: Scalable
-and No Regret", Algorithm 1; EI and MPI as in the comparison of bedi2022. Every agent with a
-posterior can use this one: set ``posterior="nystrom"``.
+and No Regret", Algorithm 1; EI and MPI as in the comparison of bedi2022. Other agents use this
+posterior with ``posterior="nystrom"``, unless data age or they search a box by a rule of their own.
 Assumes: k(x, x) <= 1, Gaussian noise of known positive variance, a function that does not drift.
 Departures: 1. lambda is the noise variance, and the posterior standard deviation is sqrt(lambda)
 sigma~, as in bedi2022; 2. beta_t is that of bedi2022, Theorem 3.2, not that of BKB's paper;

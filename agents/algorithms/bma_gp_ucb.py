@@ -42,7 +42,7 @@ class BMAGPUCB(GPAgent):
         switching: the share of the weight that is spread evenly over the rates in every round.
         trigger: the number of standard deviations by which a reward must differ from its prediction
             for the static model to start again.
-        beta: see `GPUCB`.
+        beta: see `GPUCB`; 4 by default.
         candidates: in a box, the number of points to choose among.
     Attributes:
         weights: (K,) the weights of the rates, which sum to 1.

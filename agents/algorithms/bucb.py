@@ -2,9 +2,10 @@
 
 Paper: Desautels, Krause & Burdick (2014), Algorithm 2, as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
-Departures: 1. beta_t is that of GP-UCB over 5; the theory's factor, a bound on rho_m, is the
-setting `rho`, 1 by default; 2. t in beta_t counts rounds, not actions; 3. the theory's initial
-phase of maximum-variance points is optional (batch rule "initialised"); 4. those of `GPAgent`.
+Departures: 1. beta_t is that of Theorem 1 of srinivas2010 over 5; the theory's factor, a bound on
+rho_m, is the setting `rho`, 1 by default; 2. t in beta_t counts rounds, not actions; 3. the
+theory's initial phase of maximum-variance points is optional (batch rule "initialised"); 4. those
+of `GPAgent`.
 """
 
 from functools import partial

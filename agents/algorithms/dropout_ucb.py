@@ -107,9 +107,10 @@ class DropoutMap(ActionMap):
 class DropoutUCB(GPAgent):
     """GP-UCB over d random coordinates per round, with a posterior on these coordinates only.
 
-    The domain must be a box. The attribute `posterior` is over the whole box and holds the data.
-    In each round, actions are chosen with a new posterior on the d coordinates, at a cost of
-    O(t^2 (d + t)). The random draws of a round depend only on the generator and the round.
+    The domain must be a box. The attribute `data` holds points of the whole box, and `posterior` is
+    on the d coordinates of the next round, scaled to [-1, 1]^d. It is conditioned anew in each
+    round, at a cost of O(t^2 (d + t)). The random draws of a round depend only on the generator and
+    the round.
 
     Args:
         d: the number of coordinates per round; all of them if the box has fewer.
@@ -119,10 +120,9 @@ class DropoutUCB(GPAgent):
         p: the probability of "mix".
         acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the box [-1, 1]^d.
-        epsilon: not supported, because the posterior is rebuilt in each round.
         search: the search over the d coordinates; see `Parts`.
-        parts: the arguments of `GPAgent`. If a model is learned, it is fitted to the round's
-            coordinates only, and the kernel's lengthscales are replaced by their geometric mean.
+        learn: see `Parts`. A fit, also one for ``standardize``, uses only the coordinates of its
+            round, and replaces the lengthscales of the problem by their geometric mean first.
     Source: Li et al. (2017), Algorithm 1 and Section 3.2 (the three fills).
     """
 

@@ -7,8 +7,8 @@ Assumes: what GP-UCB assumes, between two events. It is told nothing about the d
 Departures: 1. beta_t is that of bogunovic2016, and its t counts all rounds; 2. after an event, the
 data of the round that caused it are kept (the paper may do so too); 3. in a batch of m, one
 surprising reward is enough, so that a false event is up to m times as probable; 4. ties (see
-`leader`) go to the lowest index; 5. rewards that arrive late trigger no event; 6. by default blocks
-have no maximal length, as they have in the paper's theory.
+`leader`) go to the lowest index; 5. rewards that arrive after their round trigger no event; 6. by
+default blocks have no maximal length, as they have in the paper's theory.
 """
 
 import math

@@ -92,6 +92,9 @@ class LBGPUCB(GPAgent):
 
     Five candidates, later a few more, learn all data, at the cost of as many GP-UCBs. n_i counts
     plays, Low_i is a lower bound of the mean reward, and D = d, or d + 2 nu for a Matern kernel.
+
+    Args:
+        beta: see `GPUCB`; by default "igp" with B = 1 and delta = 0.005.
     """
 
     PARTS = Parts(acquisition=partial(ConfidenceBound, beta=Improved(0.5 * TOLERANCE, B)))

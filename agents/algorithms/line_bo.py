@@ -101,7 +101,7 @@ class LineBO(GPAgent):
 
     The domain must be a box. Lines are drawn after it is scaled to [-1, 1]^D. The best point is
     the observed point with the largest posterior mean, or the center of the box before any data.
-    Directions and random anchors depend only on the generator and the number of the line.
+    What is drawn at random depends only on the generator and the number of the line.
 
     Args:
         anchor: the point through which a line goes: "best", the best point, or "random", a uniform

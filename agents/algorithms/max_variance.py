@@ -2,8 +2,7 @@
 
 Paper: srinivas2010, eq. (4).
 Assumes: nothing beyond the model; rewards have no effect.
-Departures: those of `GPAgent`. In coefficient space, the computed variances of arms with equal
-variance may differ by rounding. With the largest posterior mean as the recommendation it is MVR
+Departures: those of `GPAgent`. With the largest posterior mean as the recommendation it is MVR
 (Vakili, Bouziani, Jalali, Bernacchia and Shiu 2021).
 """
 

@@ -71,7 +71,7 @@ class MSUCB(GPAgent):
             million subspaces after 200 rounds.
         candidates: the number of points screened per round over all subspaces, at least 2 in each.
         refine: K, the number of screened points from which a gradient ascent starts.
-        evaluations: the budget of acquisition evaluations for all ascents of a round together.
+        evaluations: the budget of acquisition evaluations for all ascents that choose one action.
         random_starts: whether K ascents start from uniform points that are spread evenly over the
             subspaces, without screening, as in the paper's experiments. If there are more than K
             subspaces, each start draws its own.

@@ -106,7 +106,7 @@ class SRE(GPAgent):
     Args:
         d: the dimension of y.
         stages: the number m of stages.
-        rounds: the number of rounds per stage; by default the horizon divided by m.
+        rounds: the number of rounds per stage; by default the horizon divided by m, rounded up.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `Named`.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
 

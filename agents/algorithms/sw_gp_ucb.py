@@ -18,7 +18,8 @@ from gpbandits_env.agents.parts import Parts
 class SWGPUCB(GPAgent):
     """GP-UCB on the observations of the last ``window`` rounds.
 
-    Cost: in each round, the posterior is computed again from the observations of the window.
+    Cost: once the window is full, the posterior is computed again from its observations in each
+    round.
 
     Args:
         window: the number of rounds W, at least 1.

@@ -5,8 +5,8 @@ Assumes: Gaussian noise of known variance.
 Departures: 1. a sample is redrawn at most 10 times (see `batch.RegretToSigmaRatio`); 2. in a box,
 samples are drawn with random features (exact in few dimensions for the squared exponential kernel)
 and maximized from many starts; with search="round" they are exact, at candidates only; 3. those of
-`GPAgent`. With one action per round and without redraws it is PIMS (Takeno, Inatsu, Karasuyama and
-Takeuchi 2024).
+`GPAgent`. With one action per round and a rule without redraws and replacement it is PIMS (Takeno,
+Inatsu, Karasuyama and Takeuchi 2024).
 """
 
 from functools import partial

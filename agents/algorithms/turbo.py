@@ -168,10 +168,11 @@ class TuRBO(GPAgent):
 
     The domain must be a box, which is scaled to the unit cube. The region's center is the observed
     point with the largest posterior mean, lambda_i are the lengthscales, and L is the base length:
-    0.8 at first, doubled (up to 1.6) after 3 rounds in a row with a larger reward than all before,
-    and halved after ceil(d / m) rounds in a row without. When L falls below 2^-7, all data are
-    discarded, and a new region starts with points spread over the box. A reward that arrives late
-    is a success or a failure only if its action was chosen since the length last changed.
+    0.8 at first, doubled (up to 1.6) after 3 rounds in a row with a larger reward than all before
+    in the region, and halved after ceil(d / m) rounds in a row without. When L falls below 2^-7,
+    all data are discarded, and a new region starts with points spread over the box. A reward that
+    arrives late is a success or a failure only if its action was chosen since the length last
+    changed.
 
     Args:
         n_initial: the number of points that are spread over the box when a region starts; prior

@@ -25,15 +25,15 @@ from gpbandits_env.problem import Problem
 
 
 class TVGPUCB(GPAgent):
-    r"""The arm with the largest upper confidence bound under the time-varying posterior.
+    r"""The action with the largest upper confidence bound under the time-varying posterior.
 
     .. math::
         x_t = \arg\max_x \tilde\mu_{t-1}(x) + \sqrt{\beta_t} \, \tilde\sigma_{t-1}(x), \quad
         \tilde K = K \circ D, \quad D_{ij} = (1 - \epsilon)^{|i - j| / 2}
 
     The mean and the standard deviation are those of the kernel matrix with the decay D, eqs.
-    (7)-(8). The computation is exact, costs one multiplication per round more than GP-UCB, and
-    the posterior needs bounded memory; see `ArmPosterior`.
+    (7)-(8). On arms, the drift of a round costs O(n), and the memory of the posterior is bounded,
+    because data that have decayed are dropped; in a box see `BoxPosterior`.
 
     Args:
         epsilon: the drift rate; by default that of the problem. If the problem does not state it,

@@ -23,7 +23,7 @@ class UITVBO(GPAgent):
 
     Args:
         rate: r > 0, the growth of the prior variance per round (see `WienerTime`).
-        beta: see `GPUCB`.
+        beta: see `GPUCB`; 2 by default.
     Raises:
         InvalidInput: another way to forget is given, or the rate is out of range.
     Source: Brunzema, von Rohr and Trimpe (2022), Section IV.

@@ -327,8 +327,9 @@ class WDBO(GPAgent):
     Args:
         alpha: how fast observations may be removed (see `Relevance`).
         c: the factor of beta = c d log(2 n) for n kept observations.
-        temporal: the covariance in time, Matern 3/2; by default that of the problem, or else of
-            lengthscale 25. With ``learn={"every": 10, "what": ["temporal"]}`` it is fitted.
+        temporal: the covariance in time, Matern 3/2; by default that of the problem if it is of
+            this kind, or else with lengthscale 25. It is fitted with
+            ``learn={"every": 10, "what": ["temporal"]}``.
         batch: by default the first 15 rounds are uniform.
     Raises:
         InvalidInput: the covariance in time is of another kind, or a number is out of range.

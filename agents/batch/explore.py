@@ -33,8 +33,8 @@ class Initialised(BatchRule):
 
     .. math:: \rho_m \le \exp(m \gamma_{T_{init}} / T_{init})
 
-    Uniform points are drawn from the domain of the posterior: an agent with an embedding draws
-    them inside the embedding.
+    Uniform points are drawn from the domain of the posterior: an agent whose posterior is on the
+    small box of an embedding draws them there.
 
     Args:
         rounds: the number of first rounds, at least 0.
