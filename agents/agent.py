@@ -132,7 +132,8 @@ class Agent(Displayed, ABC):
                 from that of the others; NaN elsewhere. See `takes_noise`.
         Raises:
             InvalidInput: a shape is wrong, an action is outside the domain, a reward is not finite,
-                or the agent takes no such variances. The agent is unchanged.
+                or the agent takes no such variances, or none with ``observed``. The agent is
+                unchanged.
         """
         own = None if noise_var is None else self._own_noise(noise_var, rewards, observed)
         played, values = self.problem.domain.observations(actions, rewards, observed, 1)

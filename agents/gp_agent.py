@@ -235,7 +235,7 @@ class GPAgent(Agent):
             points: (n, d) points of a box. On arms or candidates leave it out; the result is then
                 for all of them. An embedding takes the points of its image that are nearest.
         Returns:
-            None if points are needed and were not given.
+            None if points are needed and were not given, or there is no context yet.
         Raises:
             InvalidInput: points are given on arms, or lie outside the box.
         """

@@ -55,8 +55,8 @@ class Parts:
             (dense) and "coefficients". "nystrom", or {"type": "nystrom", "qbar": 5.0}, is the
             posterior of BKB: after each round its dictionary is redrawn and includes an arm with n
             pulls with probability min(1, qbar sigma~^2 n); with "per": "pull", each pull with
-            probability min(1, qbar sigma~^2). It does not support epsilon, and in a box it needs
-            candidates, by default 1024.
+            probability min(1, qbar sigma~^2). It does not support epsilon, temporal and discount,
+            and in a box it needs candidates, by default 1024.
         epsilon: if given, the correlation with past data decays at this rate (bogunovic2016, eqs.
             (7)-(8)).
         temporal: if given, the covariance in time, as a dict (see `temporal`): {"type": "periodic",

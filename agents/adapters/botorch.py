@@ -2,10 +2,10 @@
 
 Source: Balandat et al. (2020), BoTorch; Ament et al. (2023) for qLogEI; Wilson et al. (2018) for
 the batch form of UCB.
-Assumes: a stationary kernel (se, matern).
+Assumes: the kernel se, matern12, matern32 or matern52.
 Departures: 1. the first batch, before any data, is drawn at random; 2. the incumbent of qLogEI is
 the largest posterior mean at an observed point; 3. computations are in float64; 4. drift is not
-supported.
+supported; 5. a noise variance below 1e-8 counts as that.
 """
 
 from typing import Any
@@ -39,7 +39,8 @@ class BoTorch(Adapter):
     Raises:
         MissingExtra: botorch is not installed.
         UnknownName: there is no such acquisition.
-        InvalidInput: BoTorch does not have the kernel, or a number is out of range.
+        InvalidInput: BoTorch does not have the kernel, the arms have different prior means, or a
+            number is out of range. `tell` raises it for rewards above 1e100 in size.
     """
 
     def __init__(

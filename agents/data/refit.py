@@ -22,7 +22,8 @@ from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.learning import Estimator, Learning, Winsorizer
 from gpbandits_env.gp.model import Model
 
-# Up to FEW observations every fit has all of its starts, and above MOST_FRESH none has.
+# With `Learning.growth`, fits to at most FEW observations have all of their starts, and of those to
+# more than MOST_FRESH only the first of a model has.
 FEW, MOST_FRESH = 50, 250
 
 

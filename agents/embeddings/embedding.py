@@ -79,7 +79,7 @@ class EmbeddedMap(ActionMap):
     approximation.
 
     If several y give the same action (clipping), the posterior is conditioned at the y that was
-    chosen last. That y is kept until its reward is observed; it is not part of a snapshot.
+    chosen last. That y is kept until the next `ask`; it is not part of a snapshot.
 
     Attributes:
         embedding: the embedding, a map into [-1, 1]^D.

@@ -51,7 +51,7 @@ class Campaign(CampaignView):
         maximize: whether the largest value is best, or the smallest.
         seed: the seed of all randomness; by default it is drawn.
         n_initial: the number of evaluations, known and failed ones included, before the agent
-            chooses. By default it is 2 d + 2 for d dimensions, at most half of the combinations.
+            chooses, at most half of the combinations; by default 2 d + 2 for d dimensions.
         noise: the standard deviation of the noise in the units of the values, at least 0; None to
             learn it. {"replicates": n} if values are means of n replicates that are told with their
             standard errors, which are then shrunk towards a common one (`noise.pooled`).
@@ -70,7 +70,10 @@ class Campaign(CampaignView):
 
     Attributes:
         space: the dimensions and the domain that they make.
-        agent: the agent in its present state; its posterior is over ``space.domain``.
+        agent: the agent in its present state; without an embedding, its posterior is over
+            ``space.domain``.
+        maximize: as given.
+        n_initial: the number in use.
 
     Raises:
         InvalidInput: the agent has no posterior, a setting is out of range, the file exists

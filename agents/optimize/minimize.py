@@ -60,8 +60,8 @@ def minimize(
         n_initial: the number of evaluations, known and failed ones included, before the agent
             chooses; calls until then are spread over the space. By default that of `Campaign`, at
             most a quarter of the calls.
-        batch: the number of points passed to a ``map`` at a time, or the number of calls that an
-            executor runs at a time, by default that of its workers.
+        batch: the number of points passed to a ``map`` at a time. An executor receives as many at a
+            time as it has workers, or ``batch`` if that is more; worker processes receive one each.
         parallel: how ``fun`` is called for several points. A number of worker processes (-1 for one
             per processor; joblib provides them, and ``fun`` may be a lambda) or an executor of
             `concurrent.futures` gives each free worker the next point at once. ``map``, or the
@@ -97,7 +97,8 @@ def minimize(
             exception, whose attribute ``result`` is the result so far (of its batch, up to the call
             that raised). "fail" counts it as a failed call, records the reason in the campaign and
             continues.
-        timeout: the time budget in seconds; no call begins afterwards, and running ones finish.
+        timeout: the time budget in seconds; no call, or with a ``map`` no batch, begins afterwards,
+            and running ones finish.
         verbose: whether to show a progress bar with the best value. In any case the logger
             "gpbandits_env.agents.optimize" has one line per call (level INFO; failures WARNING).
         settings: the settings of the agent. A ``kernel`` is not in the units of x: it acts on the
@@ -105,8 +106,9 @@ def minimize(
 
     Returns:
         x and fun, the best evaluated point and its value; x_iters and func_vals, all points and
-        values in order, including x0 and y0; nfev, success, message; campaign and its agent. With
-        noise, prefer ``recommended``, the point with the best posterior mean.
+        values in order, including x0 and y0; nfev, success, message; campaign and its agent (see
+        `OptimizationResult`). With noise, prefer ``recommended``, the point with the best posterior
+        mean.
     Raises:
         InvalidInput: a point is out of bounds or a number is out of range, in which case nothing
             was called; or ``fun`` did not return a number, which ends the run whatever ``on_error``

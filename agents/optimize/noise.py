@@ -55,7 +55,7 @@ def pooled(noise: Sequence[float | None], replicates: int) -> list[float | None]
     prior, which is estimated from all of them, so that s^2 becomes (d0 s0^2 + d s^2) / (d0 + d).
 
     Args:
-        noise: the standard errors; a zero counts as 1% of the median.
+        noise: the standard errors; one below 1% of their median counts as that.
         replicates: n, at least 2.
     Source: Smyth (2004), Linear models and empirical Bayes methods, Section 6.2.
     """

@@ -40,13 +40,15 @@ class GPBanditsSampler(BaseSampler):
     complete and failed trials to it (as rounds, if it forgets or rounds matter to it otherwise),
     and treats running and pruned trials as pending points. It therefore works with Optuna's
     storages, with several processes, and with studies begun by another sampler; use a new sampler
-    object for each study. Parameters that some trials do not have are drawn at random. Trials whose
-    value is infinite or above 1e150 in size count as failed, with a warning.
+    object for each study. Parameters that a complete trial does not have, or has with another
+    range, are drawn at random. Trials whose value is infinite or above 1e150 in size count as
+    failed, with a warning.
 
     Args:
         agent: a registered agent with a Gaussian-process posterior.
         seed: the seed of all randomness.
-        n_initial: the number of trials drawn at random before the agent chooses, at least 1.
+        n_initial: the number of complete trials before the agent chooses, at least 1; parameters
+            until then are drawn at random.
         constraints_func: the constraints of a finished trial, as in Optuna's own samplers: a
             function that takes the trial and returns numbers, which are at most 0 where the
             constraints hold. Constraints that the objective sets by ``trial.set_constraint`` are
@@ -79,7 +81,7 @@ class GPBanditsSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """The parameters that all trials so far have, and that have more than one value."""
+        """The parameters that all complete trials have, and that have more than one value."""
         return {name: d for name, d in self._shared.calculate(study).items() if not d.single()}
 
     def sample_relative(
@@ -174,7 +176,7 @@ def _tell(
     trials: Sequence[FrozenTrial],
     names: Iterable[str],
 ) -> None:
-    """Pass all finished and failed trials to a campaign first, then the running ones."""
+    """Pass all complete and failed trials to a campaign first, then the others."""
     ended, running = [], []
     for t in trials:
         if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):

@@ -15,12 +15,13 @@ class OptimizationResult(OptimizeResult):
     """The result of an optimization: SciPy's `OptimizeResult` with the campaign and its model.
 
     Attributes:
-        x: the best evaluated point, in the form that the function takes; None without a value.
-        fun: its value; NaN without a value.
+        x: the best evaluated point whose constraints hold, in the form that the function takes;
+            None if there is none.
+        fun: its value, or NaN.
         x_iters: all points in order, including those known beforehand.
-        func_vals: their values, (n,); NaN for failed calls.
-        nfev: the number of calls.
-        success: whether there is a value.
+        func_vals: their values, (n,); NaN for failed calls and for those that have not ended.
+        nfev: the number of calls that have ended.
+        success: whether there is such a point.
         message: why the run ended.
         campaign: the `Campaign`, which can continue.
         agent: its agent.

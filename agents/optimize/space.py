@@ -148,7 +148,8 @@ class Space(Displayed):
         Args:
             params: a dict by name, a row of a table, or a list in the order of the dimensions.
         Raises:
-            InvalidInput: a value is missing or outside its dimension, or there are too many.
+            InvalidInput: a value is missing or outside its dimension, there are too many, or they
+                violate a linear constraint.
             UnknownName: there is no dimension of that name.
         """
         params = by_label(params, self.dimensions)

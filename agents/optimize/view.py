@@ -43,12 +43,12 @@ class CampaignView(Displayed):
 
     @property
     def now(self) -> float:
-        """The present time; without time stamps, the number of observed values."""
+        """The present time; without time stamps, the number of values reported by `tell`."""
         return self._log.now
 
     @property
     def pending(self) -> list[Record]:
-        """The suggestions that have no value yet and have not failed."""
+        """The evaluations that have no value yet and have not failed."""
         return self._log.of("pending")
 
     @property
@@ -93,7 +93,8 @@ class CampaignView(Displayed):
     def recommended(self) -> Plain | None:
         """The evaluated parameters with the best posterior mean, where constraints likely hold.
 
-        If there are none, as when the agent has discarded its data, they are those of `best`.
+        If there are none, as when the agent has discarded its data, they are those of `best`, or
+        None.
         """
         found = self._surrogates.recommended()
         return None if found is None else dict(found.params)
@@ -105,8 +106,8 @@ class CampaignView(Displayed):
             points: n points, each a dict by name or a list of values, or one such point; or a table
                 of pandas or polars with a column for each dimension.
         Returns:
-            The posterior mean and the standard deviation of the function (n,); those of a measured
-            value include the noise.
+            The posterior mean and the standard deviation of the function, (n,) each, without the
+            noise of a measured value.
         """
         mean, var = self._surrogates.in_space.moments(self.space.encode_all(points))
         return self._log.sign * mean, np.sqrt(var)
