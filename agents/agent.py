@@ -37,7 +37,8 @@ class Agent(Displayed, ABC):
             not use them.
 
     Attributes:
-        uses_contexts: whether the agent accepts problems with contexts.
+        uses_contexts: whether agents of the class accept problems with contexts, unless their
+            settings or their search exclude them.
         context: the context of the present round, (1,) or (1, q); None without contexts, or before
             the first one.
         problem: as given.
@@ -78,9 +79,9 @@ class Agent(Displayed, ABC):
     def ask(self) -> Points:
         """Choose the next m actions: a new array of (m,) arms or (m, d) points for `env.step`.
 
-        The posterior does not change. A second call repeats the choice, or draws new samples. An
-        agent that uses contexts takes ``context``, the context of the round: the number of a finite
-        set's context, or a point (q,). It is kept for `tell`.
+        The posterior does not change. A second call repeats the choice, or draws new samples or
+        candidates. An agent that uses contexts takes ``context``, the context of the round: the
+        number of a finite set's context, or a point (q,). It is kept for `tell`.
         """
 
     def set_context(self, context: ArrayLike | None) -> None:

@@ -187,7 +187,7 @@ class GPAgent(Agent):
 
     @property
     def takes_noise(self) -> bool:
-        """Whether rewards may have noise of variances of their own: not if data are dropped."""
+        """Whether rewards may have noise of variances of their own: not if data age or drop out."""
         return not self.forgets and not self.compression.epsilon and self.posterior.takes_noise
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:

@@ -183,7 +183,7 @@ class RegretToSigma(Acquisition):
 
     Args:
         level: the maximum of a posterior sample, above all means.
-    Source: ren2024, Algorithm 1, line 7.
+    Source: ren2024, Algorithm 1, line 4.
     """
 
     level: float

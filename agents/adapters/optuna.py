@@ -5,8 +5,9 @@ Bergstra et al. (2011).
 Assumes: nothing; the kernel and the noise variance have no effect.
 Departures: 1. a grid has one integer parameter per axis, and other arms are options without an
 order; 2. the first batch, before any data, is drawn at random; 3. the study is rebuilt at every
-`ask`, O(t), so that a suggestion depends only on the data and a seed. Samplers with their own state
-between trials (CMA-ES, genetic algorithms, QMC) are not supported.
+`ask`, O(t), so that a suggestion depends only on the data and a seed; 4. with batches and pending
+actions, the estimator has the option constant_liar. Samplers with their own state between trials
+(CMA-ES, genetic algorithms, QMC) are not supported.
 """
 
 from types import ModuleType

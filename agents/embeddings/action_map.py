@@ -138,7 +138,7 @@ def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Gene
     The points are drawn by a child of ``rng``.
 
     Raises:
-        InvalidInput: there are fewer than 2 candidates.
+        InvalidInput: there are fewer than 2 candidates, or more than 2^24.
     """
     domain = problem.domain
     if candidates is not None:

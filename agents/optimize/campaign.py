@@ -43,7 +43,7 @@ class Campaign(CampaignView):
     points. Once an evaluation has failed, scores are multiplied by the probability of success
     (`Failures`). While all values are equal, suggestions are spread further. If the noise is
     neither given nor negligible, the best point may be evaluated once more (`NoiseSearch`). Without
-    noise no point is suggested again; suggestions are spread further instead.
+    noise no point is suggested again while others are left; suggestions are spread further instead.
 
     Args:
         space: the dimensions by name; see `Space`.
@@ -175,7 +175,7 @@ class Campaign(CampaignView):
                 or in their order. NaN means that the evaluation failed.
             time: the time of the measurement, not before ``now``. If the agent has an epsilon,
                 correlations with past data are multiplied by (1 - epsilon)^(dt / 2). Without a
-                time, one unit passes.
+                time, one unit passes, and none if the evaluation failed.
         Raises:
             InvalidInput: the value is no number or the other infinity, or the time is before now.
         """

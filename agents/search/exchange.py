@@ -1,8 +1,9 @@
 """Coordinate exchange in boxes with coordinates that no gradient moves: integers and choices.
 
 Gradient ascent moves only the continuous coordinates, so a start keeps its integers and choices.
-Here each of the best ends tries all values of one such coordinate at a time and takes the best,
-until none is better; then an ascent follows, and again an exchange, until neither helps.
+Here each of the best ends tries other values of one such coordinate at a time (all of them if they
+are few) and takes the best, until none is better; then an ascent follows, and again an exchange,
+until neither helps.
 
 Source: Meyer & Nachtsheim (1995), "The coordinate-exchange algorithm for constructing exact optimal
 experimental designs".

@@ -62,7 +62,7 @@ class Growth:
             whole(self.cap, "cap")
 
     def added(self, t: int, present: int) -> int:
-        """The number of subspaces that round t adds to those present: Algorithm 1, line 3."""
+        """The number of subspaces that round t adds to those present: Algorithm 1, line 4."""
         count = int(new_subspaces(t, self.n0, self.alpha))
         return count if self.cap is None else min(count, self.cap - present)
 

@@ -48,7 +48,7 @@ def new_subspaces(t: ArrayLike, n0: int, alpha: float) -> IntArray:
 
     ``n0`` is N_0 >= 1.
 
-    Source: tranthe2020, Algorithm 1, line 3.
+    Source: tranthe2020, Algorithm 1, line 4.
     """
     exact = whole(n0, "n0") * rounds(t) ** positive(alpha, "alpha", zero=True)
     # Rounding may put the power of an integer slightly above an integer.
