@@ -35,9 +35,9 @@ from gpbandits_env.gp.temporal import Matern32Time, TemporalKernel
 from gpbandits_env.gp.threads import OneThread
 from gpbandits_env.problem import Problem
 
-# At least so many observations are kept.
+# At least this many observations are kept.
 FEWEST = 2
-# An integral over a box is a mean over so many points.
+# An integral over a box is a mean over this many points.
 PLACES = 512
 # The largest error of what is updated as observations come and go, relative to its size, and to the
 # sizes of the terms of which it is the sum. Staleness is rounded to 1e-7.

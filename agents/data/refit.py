@@ -43,7 +43,7 @@ class Refit(Part):
             without one, their parameters by name), variance, noise_var, mean, log_likelihood, and
             epsilon or the parameters of the temporal kernel ("temporal.NAME") if they are learned.
         model: the model in use.
-        winsorizer: how rewards are drawn in; None if they are not, or before the first fit.
+        winsorizer: how rewards are winsorized; None if they are not, or before the first fit.
     Raises:
         UnknownName: the model does not have a hyperparameter that is to be learned.
         InvalidInput: the noise variance is 0 and is not learned, or the kernel cannot be scaled.

@@ -1,6 +1,6 @@
 """A campaign: ask and tell for real evaluations, which survives the end of the process in a file.
 
-`CampaignView` is what one may ask of it: its evaluations, and what its agent believes.
+`CampaignView` has what can be read from it: its evaluations, and the posterior of its agent.
 
 Several suggestions may be pending at once, and values may arrive late or never. Some values may be
 known in advance, and time may be clock time.

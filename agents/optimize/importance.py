@@ -1,4 +1,4 @@
-"""How much each dimension matters for what an agent believes of the function.
+"""How much each dimension matters for the posterior mean of an agent.
 
 Source: Saltelli et al. (2010), "Variance based sensitivity analysis of model output", Table 2 (b)
 and (f), for the Sobol indices.

@@ -79,7 +79,7 @@ def pooled(noise: Sequence[float | None], replicates: int) -> list[float | None]
 
 
 class NoiseSearch:
-    """Finds out by one repeated evaluation whether there is noise, and lets the agent know.
+    """Finds out by one repeated evaluation whether there is noise, and sets the agent accordingly.
 
     With noise, EI is ``augmented`` and its ``incumbent`` is "sampled", and the ``scale`` of
     posterior samples is larger. It does so for an agent with one of these settings that keeps its

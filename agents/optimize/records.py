@@ -19,9 +19,9 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, Plain, State, positive, whole
 from gpbandits_env.errors import InvalidInput, shown
 
-# So many values that are all equal say nothing about where larger ones are.
+# This many values that are all equal say nothing about where larger ones are.
 FEWEST_EQUAL = 3
-# So many equal values of one point are no coincidence where values of three kinds or more occur.
+# This many equal values of one point are no coincidence where at least three values are different.
 CERTAIN = 10
 
 RecordStatus: TypeAlias = Literal["pending", "done", "failed"]

@@ -55,8 +55,8 @@ def agent_for(
     """Make an agent over a space, with noise of a known standard deviation if one is given.
 
     A kernel that is given acts on the unit cube: each dimension is scaled to [0, 1], a logarithmic
-    one by its logarithm, and a choice has a coordinate for each option. If it is robust, what is
-    learned by default draws in rewards far from most others.
+    one by its logarithm, and a choice has a coordinate for each option. If ``robust``, the
+    default model winsorizes rewards that are far from most others.
 
     By default, the kernel is Matern-5/2 with lengthscale 0.3 sqrt(d) on the unit cube and variance
     1, the noise has variance 1e-4, and values are standardized once there are five; the model of
@@ -69,7 +69,7 @@ def agent_for(
     The ``scale`` of an agent that draws posterior samples is `sample_scale`. In spaces with
     choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
     ``augmented`` and its ``incumbent`` is "sampled"; see `noise` too. An agent with an incumbent
-    believes in the posterior means of pending evaluations (``batch="believer"``).
+    takes the posterior means of pending evaluations for their values (``batch="believer"``).
 
     Raises:
         UnknownName: there is no such agent or setting.

@@ -1,4 +1,4 @@
-"""What a campaign knows and believes. To ask for it changes nothing."""
+"""What can be read from a campaign: its evaluations and its models."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from gpbandits_env.errors import InvalidInput, optional, shown
 
 
 class CampaignView(Displayed):
-    """The evaluations of a `Campaign`, and what its agent believes of the function."""
+    """The evaluations of a `Campaign`, and the posterior of its agent."""
 
     space: Space
     maximize: bool
@@ -100,7 +100,7 @@ class CampaignView(Displayed):
         return None if found is None else dict(found.params)
 
     def predict(self, points: Any) -> tuple[Array, Array]:
-        """What the agent believes of the function, in the units of its values.
+        """The posterior of the function, in the units of its values.
 
         Args:
             points: n points, each a dict by name or a list of values, or one such point; or a table
