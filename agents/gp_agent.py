@@ -207,7 +207,7 @@ class GPAgent(Agent):
     def duplicates(self) -> int:
         """The number of observed actions that repeated another one of the same round."""
         rounds, points = self.data.rounds, self.data.points
-        mine = (rounds >= 1.0) & (rounds % 1.0 == 0.0)  # prior data are of no round
+        mine = (rounds >= 1.0) & (rounds % 1.0 == 0.0)  # prior data may be of no round
         rows = np.column_stack([rounds, points])[mine]
         return len(rows) - len(np.unique(rows, axis=0))
 

@@ -97,8 +97,8 @@ class TrustRegionSearch(RoundSearch):
         mine = rounds >= self._keep.stage
         local = self._seen >= self._first
         self._seen += int(mine.sum())
-        # Actions of the region since it last changed; prior data are of no round.
-        judged = mine & (rounds > self._changed) & (rounds % 1.0 == 0.0)
+        # Actions of the region since it last changed.
+        judged = mine & (rounds > self._changed) & (seen.source != "prior")
         if not local and self._seen >= self._first:
             self._changed = seen.round  # the search of the region starts
         if local and judged.any():
@@ -172,7 +172,7 @@ class TuRBO(GPAgent):
     in the region, and halved after ceil(d / m) rounds in a row without. When L falls below 2^-7,
     all data are discarded, and a new region starts with points spread over the box. A reward that
     arrives late is a success or a failure only if its action was chosen since the length last
-    changed.
+    changed, and prior data are neither.
 
     Args:
         n_initial: the number of points that are spread over the box when a region starts; prior

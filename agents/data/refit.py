@@ -111,7 +111,7 @@ class Refit(Part):
         if round_ % self.learning.every:
             return
         first = max(round_ - self.learning.window + 1.0, 1.0, keep.stage)
-        # Prior data belong to no round.
+        # Prior data may belong to no round.
         rows = rows[(rounds[rows] >= first) & (rounds[rows] % 1.0 == 0.0)]
         rows = rows[np.argsort(rounds[rows], kind="stable")]
         # One round carries no information on correlations in time.

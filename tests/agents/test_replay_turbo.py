@@ -132,14 +132,24 @@ def test_a_region_grows_after_every_three_successes_and_ends_in_another_place():
     assert not np.allclose(agent.ask(), first)
 
 
-@pytest.mark.parametrize(("t", "failures"), [(3.0, 0), (3.5, 0), (4.0, 1), (4.5, 0)])
+@pytest.mark.parametrize(("t", "failures"), [(3.0, 0), (4.0, 1)])
 def test_a_late_reward_is_judged_if_its_action_was_chosen_since_the_length_changed(t, failures):
     agent = agents.make("turbo", Problem(Box(LOW, HIGH), Matern52(0.5), NOISE), seed=0, n_initial=3)
     for _ in range(3):
         agent.tell(agent.ask(), [1.0])
-    late = SimpleNamespace(each_round=np.array([t]), rewards=np.zeros(1), round=agent.round + 2)
+    late = SimpleNamespace(source="late", each_round=np.array([t]), rewards=np.zeros(1), round=5)
     agent.search.observe(late, SimpleNamespace(best_reward=1.0))
     assert agent.search._failures == failures
+
+
+@pytest.mark.parametrize("rounds", [None, [5.0]])
+def test_prior_data_are_no_success_and_no_failure(rounds):
+    agent = agents.make("turbo", Problem(Box(LOW, HIGH), Matern52(0.5), NOISE), seed=0, n_initial=3)
+    for _ in range(5):
+        agent.tell(agent.ask(), [1.0])
+    failures = agent.search._failures
+    agent.prior_data(agent.ask(), [0.0], rounds=rounds)
+    assert (agent.search._failures, agent.search.length) == (failures, 0.8)
 
 
 def test_the_first_points_go_on_after_pending_ones():
