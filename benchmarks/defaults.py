@@ -3,14 +3,15 @@
     python benchmarks/defaults.py [--agents gp-ucb ...] [--trials 12] [--page]
 
 The problems are like those of `core-v1`, with other sizes and seeds. For every agent and constant,
-the same trials are run with all values, and benchmarks/results/defaults.csv keeps for each problem
-the mean regret after the last round, its ratio to that of the first value, and the standard error
-of the logarithm of this ratio over paired trials. Problems in the file are left out. `--page`
+the same trials are run with all values, and benchmarks/results/defaults.csv.gz keeps for each
+problem the mean regret after the last round, its ratio to that of the first value, and the standard
+error of the logarithm of this ratio over paired trials. Problems in the file are left out. `--page`
 writes the table of docs/defaults.md, without runs. One thread; 25 minutes of processor time.
 """
 
 import argparse
 import csv
+import gzip
 import math
 import os
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.suite import suites
 
-FILE = Path(__file__).parent / "results" / "defaults.csv"
+FILE = Path(__file__).parent / "results" / "defaults.csv.gz"
 PAGE = Path(__file__).parents[1] / "docs" / "defaults.md"
 COLUMNS = ("agent", "constant", "value", "problem", "trials", "regret", "ratio", "se")
 # A default is changed if a constant is better than it by more than this on some tag.
@@ -217,12 +218,12 @@ def kept() -> dict[tuple[str, ...], dict[str, str]]:
     """The rows of the file by agent, constant, value and problem."""
     if not FILE.exists():
         return {}
-    with FILE.open(newline="", encoding="utf-8") as lines:
+    with gzip.open(FILE, "rt", newline="", encoding="utf-8") as lines:
         return {tuple(row[name] for name in COLUMNS[:4]): row for row in csv.DictReader(lines)}
 
 
 def save(rows: dict[tuple[str, ...], dict[str, str]]) -> None:
-    with FILE.open("w", newline="", encoding="utf-8") as out:
+    with gzip.open(FILE, "wt", newline="", encoding="utf-8") as out:
         table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
         table.writeheader()
         table.writerows(rows.values())
