@@ -95,6 +95,8 @@ class LBGPUCB(GPAgent):
 
     Args:
         beta: see `GPUCB`; by default "igp" with B = 1 and delta = 0.005.
+    Raises:
+        InvalidInput: the model is to be learned or standardized.
     """
 
     PARTS = Parts(acquisition=partial(ConfidenceBound, beta=Improved(0.5 * TOLERANCE, B)))

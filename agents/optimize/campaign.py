@@ -41,17 +41,18 @@ class Campaign(CampaignView):
     Sobol sequence). Later ones are chosen by the agent. It conditions the variance on pending
     points and on the last failed ones and keeps the mean, so that new suggestions avoid these
     points. Once an evaluation has failed, scores are multiplied by the probability of success
-    (`Failures`). While all values are equal, suggestions are spread further. If the noise is
-    neither given nor negligible, the best point may be evaluated once more (`NoiseSearch`). Without
-    noise no point is suggested again while others are left; suggestions are spread further instead.
+    (`Failures`). While at least three values are known and all are equal, suggestions are spread
+    further, unless the space is finite. If the noise is neither given nor negligible, the best
+    point may be evaluated once more (`NoiseSearch`). Without noise no point is suggested again
+    while others are left; suggestions are spread further instead.
 
     Args:
         space: the dimensions by name; see `Space`.
         agent: a registered agent with a Gaussian-process posterior.
         maximize: whether the largest value is best, or the smallest.
         seed: the seed of all randomness; by default it is drawn.
-        n_initial: the number of evaluations, known and failed ones included, before the agent
-            chooses, at most half of the combinations; by default 2 d + 2 for d dimensions.
+        n_initial: the number of evaluations, known, pending and failed ones included, before the
+            agent chooses, at most half of the combinations; by default 2 d + 2 for d dimensions.
         noise: the standard deviation of the noise in the units of the values, at least 0; None to
             learn it. {"replicates": n} if values are means of n replicates that are told with their
             standard errors, which are then shrunk towards a common one (`noise.pooled`).
