@@ -72,14 +72,14 @@ class Parts:
             round but are dropped, also for a window and for fits.
         candidates: in a box, the number of points to choose among; by default the whole box is
             searched.
-        search: how a box is searched, as a dict (see `search`).
+        search: how a box is searched, by name or as a dict (see `search`).
         batch: the batch rule, by name or as a dict (see `batch`). By default actions are chosen
             one after the other by hallucinated variance; without an acquisition, each maximizes
             its own posterior sample.
         learn: if given, hyperparameters are fitted to the rewards at intervals:
-            {"every": 10, "what": ["lengthscale", "variance", "noise_var", "epsilon"], ...}, or
-            True for those of the kernel and the noise variance (see `Learning`). `learned`
-            lists the fits.
+            {"every": 10, "what": ["lengthscale", "variance", "noise_var", "epsilon"], ...}, only
+            their names, or True for those of the kernel and the noise variance (see `Learning`).
+            `learned` lists the fits.
         standardize: whether the mean and the scale of the rewards are unknown. The problem's model
             is then that of rewards with mean 0 and variance 1.
     """

@@ -52,7 +52,8 @@ class Gradient:
             the result. With two or more, above 20 dimensions one further ascent starts from a
             crossover of their ends; see `crossed`.
         candidates: the number of points spread over the box, at least 1.
-        evaluations: the budget of gradient evaluations for all ascents of a call.
+        evaluations: the budget of gradient evaluations for all ascents of a call; those after
+            exchanges of integers and choices, and along linear constraints, are not included.
         sample_starts: the number of ascents for each posterior sample; each has a budget of
             evaluations / starts.
         near_best: whether points near the best observed ones are candidates too.

@@ -66,7 +66,8 @@ def climb(
         starts: (n, d) points in the box.
         low: (d,) the lower corner.
         high: (d,) the upper corner, above ``low``.
-        evaluations: the number of points that may be evaluated, for all starts together.
+        evaluations: the number of points that may be evaluated, for all starts together; the starts
+            are evaluated in any case.
 
     Returns:
         The points (n, d) and their values (n,).
