@@ -55,10 +55,13 @@ def _others(name: str, **margins: float) -> tuple[AgentEntry, ...]:
 
 
 CHOICES = (
-    "the incumbent of EI and MPI is not stated: the largest posterior mean at a sampled arm; "
-    "ei/observed and mpi/observed take the best noisy reward",
-    "the margin of MPI is not stated: 1% of the prior's standard deviation; mpi/no-margin and "
-    "mpi/margin-... take other shares, and mpi/margin-units 0.01 in the units of a reading",
+    "the incumbent of EI and MPI is not stated: the largest posterior mean at a sampled arm",
+    "the margin of MPI is not stated: 1% of the prior's standard deviation",
+)
+OTHER_CHOICES = (  # those of `_others`
+    "ei/observed and mpi/observed take the best noisy reward as the incumbent",
+    "mpi/no-margin and mpi/margin-... take other shares as the margin, and mpi/margin-units 0.01 "
+    "in the units of a reading",
 )
 REAL_DATA = (
     "each sensor's mean over the training part is the prior mean",
@@ -73,7 +76,7 @@ def _scenario(
     panel = name.partition("@")[0]
     place, title, horizon = PANELS[panel]
     real = () if panel == "se-1d" else REAL_DATA
-    # The choices go on to name agents of `_others`.
+    others = OTHER_CHOICES if len(alternatives) > 1 else ()
     return Scenario(
         id=f"srinivas2010/{name}",
         source=f"srinivas2010, Section 6, Fig. 5({place}",
@@ -84,7 +87,7 @@ def _scenario(
         trials=trials,
         agents=_agents(panel),
         alternatives=alternatives,
-        choices=(*(c if len(alternatives) > 1 else c.partition(";")[0] for c in CHOICES), *real),
+        choices=(*CHOICES, *others, *real),
         bounds=(BOUND,),
         **more,
     )

@@ -45,12 +45,10 @@ class Spread(Uniform):
 
 @dataclass(frozen=True)
 class Falling(Schedule):
-    a: float = 3.0
-    b: float = -0.5
-    power: float = 0.5
+    first: float = 3.0
 
     def __call__(self, t, gain=0.0):
-        return np.maximum(0.0, self.a + self.b * np.asarray(t, float) ** self.power)
+        return self.first / np.asarray(t, float)
 """
 
 

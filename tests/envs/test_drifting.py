@@ -316,12 +316,15 @@ def test_a_shift_of_all_arms_is_known_to_agents_and_no_part_of_a_blend():
 
 @pytest.mark.parametrize("law", [{"epsilon": 0.2}, {"temporal": Matern32Time(5.0)}])
 def test_a_drift_of_ones_own_tells_agents_what_is_known(law):
-    class Told(Drift):
-        known = law
-
+    class Untold(Drift):
         def step(self, memory, fresh, t, rng):
             return memory
 
+    class Told(Untold):
+        known = law
+
+    problem = gym.make("gpbandits/Drifting-v0", drift=Untold()).unwrapped.problem
+    assert (problem.epsilon, problem.temporal) == (None, None)
     problem = gym.make("gpbandits/Drifting-v0", drift=Told()).unwrapped.problem
     assert (problem.epsilon, problem.temporal) == (law.get("epsilon"), law.get("temporal"))
     problem = gym.make("gpbandits/Drifting-v0", drift=Told(), epsilon=0.5).unwrapped.problem

@@ -211,10 +211,8 @@ def propagated(
 
     Cost: O(n^3) per sweep. Other sites to start from save sweeps.
     """
-    n = len(labels)
-    sites = np.stack([np.full(n, LEAST), np.zeros(n)])
-    if start is not None:
-        sites = np.stack([start.precision, start.shift])
+    cold = np.full(len(labels), LEAST), np.zeros(len(labels))
+    sites = np.stack(cold if start is None else (start.precision, start.shift))
     at, damping, wait = _Marginals(gram, *sites), 1.0, WAIT
     least, last, idle, tried = np.inf, np.inf, 0, list[Array]()
     for _ in range(SWEEPS):
@@ -228,7 +226,7 @@ def propagated(
         accelerated = len(tried) > wait
         if change > (GROWTH * least if accelerated else last):
             damping = max(0.5, 0.7 * damping)
-            if accelerated:
+            if accelerated:  # it begins anew after twice as many plain sweeps
                 wait, least = 2 * wait, change
                 tried.clear()
         least, last = min(least, change), change
