@@ -126,7 +126,8 @@ def leading(values: Array, size: float | Array | None = None) -> IntArray:
             largest finite magnitude of a value.
     """
     top = values.max(axis=-1)
-    least = np.asarray(top - TIE * (_size(values) if size is None else size))
+    tolerance = np.maximum(TIE * (_size(values) if size is None else size), SMALLEST)
+    least = np.asarray(top - tolerance)
     return np.asarray((values >= least[..., None]).argmax(axis=-1))
 
 

@@ -148,6 +148,8 @@ def test_the_order_of_no_values_and_of_values_without_a_size():
     assert leading(np.zeros(4)) == 0
     assert descending(np.array([-1e-200, 0.0, -5.0])).tolist() == [0, 1, 2]
     assert leading(np.full(3, -np.inf)) == 0
+    tiny = np.array([-1.2e-308, 0.0])
+    assert leading(tiny) == descending(tiny)[0] == 0
 
 
 @pytest.mark.parametrize("most", [0, 1, 7, 24, 60, 100, 200])

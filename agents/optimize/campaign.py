@@ -72,7 +72,8 @@ class Campaign(CampaignView):
     Attributes:
         space: the dimensions and the domain that they make.
         agent: the agent in its present state; without an embedding, its posterior is over
-            ``space.domain``.
+            ``space.domain``. Its rewards are values to be maximized, and their differences from the
+            first one where their spread is below a thousandth of their size.
         maximize: as given.
         n_initial: the number in use.
 

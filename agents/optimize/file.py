@@ -15,7 +15,7 @@ from gpbandits_env.arrays import State
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.files import check_regular, writing
 
-FORMAT = 12
+FORMAT = 13
 MOST_BYTES = 2**30
 # What comes before the state, and after it a brace: the format and the checksum of the state.
 HEAD = b'{"format": %d, "sha256": "%s", "campaign": '

@@ -23,6 +23,9 @@ from gpbandits_env.errors import InvalidInput, shown
 FEWEST_EQUAL = 3
 # This many equal values of one point are no coincidence where at least three values are different.
 CERTAIN = 10
+# Values whose spread is below this part of their size are learned as differences from the first
+# one, once there are so many: ties and rounding are relative to the size of rewards.
+FAR, FEWEST_FOR_ORIGIN = 1e-3, 5
 
 RecordStatus: TypeAlias = Literal["pending", "done", "failed"]
 # The values of constraints: by name, or in the order of the bounds.
@@ -95,6 +98,8 @@ class CampaignLog:
         records: all evaluations; the index is the id.
         now: the present time.
         told: what the agent observed, in order.
+        origin: the value whose reward is 0. It is the first value where values are far from 0
+            compared with their spread, so that rewards keep its digits, and else 0.
     """
 
     def __init__(self, space: Space, maximize: bool, bounds: Mapping[str, float]) -> None:
@@ -102,7 +107,7 @@ class CampaignLog:
         self.sign = 1.0 if maximize else -1.0
         self.records: list[Record] = []
         self._at: dict[tuple[Any, ...], list[int]] = {}
-        self.now = 0.0
+        self.now = self.origin = 0.0
         self.told: list[Told] = []
 
     def of(self, status: RecordStatus) -> list[Record]:
@@ -184,7 +189,17 @@ class CampaignLog:
 
     def reward(self, record: Record) -> float:
         """The value of a record that is done, as a reward to be maximized."""
-        return self.sign * float(record.value or 0.0)
+        return self.sign * (float(record.value or 0.0) - self.origin)
+
+    def moves_origin(self) -> bool:
+        """Whether the origin, which was 0, has just become the first value."""
+        values = [float(record.value or 0.0) for record in self.of("done")]
+        if self.origin or len(values) < FEWEST_FOR_ORIGIN:
+            return False
+        spread = max(values) - min(values)
+        if 0.0 < spread < FAR * max(map(abs, values)):
+            self.origin = values[0]
+        return bool(self.origin)
 
     def checked_time(self, time: float) -> float:
         """A time that is not before the present; raises `InvalidInput` for others."""
@@ -203,13 +218,13 @@ class CampaignLog:
         if id is not None:
             self.put(replace(self.records[id], time=self.now))
 
-    def mark(self) -> tuple[list[Record], list[Told], float]:
+    def mark(self) -> tuple[list[Record], list[Told], float, float]:
         """The present content, for `return_to`."""
-        return list(self.records), list(self.told), self.now
+        return list(self.records), list(self.told), self.now, self.origin
 
-    def return_to(self, mark: tuple[Sequence[Record], list[Told], float]) -> None:
+    def return_to(self, mark: tuple[Sequence[Record], list[Told], float, float]) -> None:
         """Return to the content of a mark."""
-        records, self.told, self.now = mark
+        records, self.told, self.now, self.origin = mark
         self.records, self._at = [], {}
         for record in records:
             self.put(record)
@@ -285,13 +300,15 @@ class CampaignLog:
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         records = [asdict(record) for record in self.records]
-        return {"records": records, "now": self.now, "told": list(self.told)}
+        own = {"now": self.now, "told": list(self.told), "origin": self.origin}
+        return {"records": records, **own}
 
     def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
         check = self.space.check  # options as the space has them
         records = [Record(**{**one, "params": check(one["params"])}) for one in state["records"]]
-        self.return_to((records, [Told(*one) for one in state["told"]], state["now"]))
+        told = [Told(*one) for one in state["told"]]
+        self.return_to((records, told, state["now"], state["origin"]))
 
 
 def _id_of(given: Any) -> int:

@@ -39,7 +39,9 @@ class Surrogates:
         self._log, self.in_space = log, SpaceAgent(log.space, agent)
         self.slacks = Slacks(log.space, agent, log.bounds)
         self.failures = Failures(log.space, agent, failures)
-        self.noise = noise
+        self.noise, refit = noise, agent.refit
+        learns = refit is not None and refit.learning.standardize
+        self._standardizes = learns and not np.any(agent.problem.prior_mean)
 
     def next(self, context: Params | None) -> Plain | None:
         """The agent's choice of the next evaluation, given the pending and failed points.
@@ -68,6 +70,8 @@ class Surrogates:
         for record in records:
             log.told_at(record.id, log.now, pace)
         self.slacks.tell(records)
+        if self._standardizes and log.moves_origin():
+            self.learn_anew()
 
     def _pooled(self, new: Sequence[Record]) -> Sequence[Record]:
         """New records with their noise as the agent learns it; that of earlier ones changes too."""

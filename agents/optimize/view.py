@@ -110,7 +110,7 @@ class CampaignView(Displayed):
             noise of a measured value.
         """
         mean, var = self._surrogates.in_space.moments(self.space.encode_all(points))
-        return self._log.sign * mean, np.sqrt(var)
+        return self._log.sign * mean + self._log.origin, np.sqrt(var)
 
     def predict_constraints(self, points: Any) -> dict[str, tuple[Array, Array]]:
         """The posterior mean and standard deviation (n,) of each constraint, as in `predict`."""

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
@@ -270,7 +270,8 @@ def hours(times: ArrayLike) -> Array:
             return given.astype(np.float64, copy=False)
         if given.ndim != 1:
             raise ValueError(f"they have the shape {given.shape}")
-        return np.asarray((given - given[:1]) / np.timedelta64(1, "h"), dtype=np.float64)
+        hour = timedelta(hours=1) if given.dtype.kind == "O" else np.timedelta64(1, "h")
+        return np.asarray((given - given[:1]) / hour, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"times must be dates of one kind (T,), or numbers, got {shown(times)}: {error}"

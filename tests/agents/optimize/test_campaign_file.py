@@ -100,7 +100,7 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path):
 def test_a_file_of_another_format_is_refused_by_its_format(found, tmp_path):
     file = tmp_path / "campaign.json"
     file.write_text(f'{{"format": {found}}}', encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 12"):
+    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 13"):
         Campaign.resume(file)
 
 

@@ -1,5 +1,7 @@
 """What values and points may be, and in which units values are."""
 
+import json
+
 import numpy as np
 import pandas
 import pytest
@@ -20,6 +22,46 @@ def test_values_of_any_scale_are_standardised(begun):
         assert one.params == pytest.approx(other.params, abs=1e-4)
         plain.tell(one.id, bowl(one.params))
         scaled.tell(other.id, 4096.0 * bowl(other.params) - 2.0**17)
+
+
+@pytest.mark.parametrize(("maximize", "offset"), [(True, 1e6), (False, -1e9)])
+def test_values_far_from_zero_are_optimized_as_well_as_those_near_it(tmp_path, maximize, offset):
+    """Their order among candidates would be lost in the tolerance of ties, which is relative."""
+    sign, file = 1.0 if maximize else -1.0, tmp_path / "a.json"
+    space = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
+    campaign = Campaign(space, maximize=maximize, seed=0, file=file)
+    for i in range(25):
+        if i == 15:
+            campaign = Campaign.resume(file)
+        (one,) = campaign.ask()
+        campaign.tell(one.id, sign * bowl(one.params) + offset)
+    assert bowl(campaign.best.params) > -1e-6
+    assert bowl(campaign.recommended) > -1e-6
+    points = [{"x": 0.2, "y": 0.3}, {"x": 0.8, "y": 0.4}]
+    mean, _ = campaign.predict(points)
+    np.testing.assert_allclose(mean - offset, [sign * bowl(point) for point in points], atol=0.05)
+
+
+def test_an_error_leaves_the_origin_of_values(begun, monkeypatch):
+    campaign = begun(0)
+    for x in (0.0, 0.2, 0.4, 0.6):
+        campaign.observe([x, 0.5], 1e6 + x)
+    (one,) = campaign.ask()
+    before = json.dumps(campaign.snapshot(), default=repr)
+
+    def fails(told):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign._surrogates.in_space, "learn_anew", fails)
+    with pytest.raises(KeyboardInterrupt):
+        campaign.tell(one.id, 1e6)
+    assert json.dumps(campaign.snapshot(), default=repr) == before
+    monkeypatch.undo()
+    campaign.tell(one.id, 1e6)
+    now = json.dumps(campaign.snapshot(), default=repr)
+    with pytest.raises(InvalidInput, match="before the present time"):
+        campaign.observe([0.5, 0.5], 1e6, time=-1.0)
+    assert json.dumps(campaign.snapshot(), default=repr) == now
 
 
 @pytest.mark.parametrize("given", ["x", None, [1.0], np.array([1.0, 2.0]), 1j, "1"])
