@@ -6,6 +6,7 @@ Several suggestions may be pending at once, and values may arrive late or never.
 known in advance, and time may be clock time.
 """
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import deepcopy
@@ -383,6 +384,13 @@ class Campaign(CampaignView):
                 self._surrogates.tell(done, pace)
             self._surrogates.failures.tell(records, self.records)
         self._save()
+        if (penalty := self._log.penalty) is not None:
+            warnings.warn(
+                f"the value {penalty:g} came from several points, far from all other values: if it "
+                "stands for a failed evaluation, give NaN instead, which hides no differences "
+                "between the others from the model",
+                stacklevel=3,
+            )
         return [self.records[record.id] for record in records]
 
     @contextmanager

@@ -26,6 +26,9 @@ CERTAIN = 10
 # Values whose spread is below this part of their size are learned as differences from the first
 # one, once there are so many: ties and rounding are relative to the size of rewards.
 FAR, FEWEST_FOR_ORIGIN = 1e-3, 5
+# A worst value that is this many times as far from the others as these from each other, and that
+# several points have, is probably a penalty.
+APART = 10.0
 
 RecordStatus: TypeAlias = Literal["pending", "done", "failed"]
 # The values of constraints: by name, or in the order of the bounds.
@@ -249,6 +252,18 @@ class CampaignLog:
         """Whether there are several values and all are equal."""
         values = [record.value for record in self.of("done")]
         return len(values) >= FEWEST_EQUAL and len(set(values)) == 1
+
+    @property
+    def penalty(self) -> float | None:
+        """The worst value, if it seems to stand for failed evaluations, else None."""
+        firsts = (self.records[ids[0]] for ids in self._at.values())
+        rewards = [self.sign * record.value for record in firsts if record.value is not None]
+        worst = min(rewards, default=0.0)
+        others = {reward for reward in rewards if reward != worst}
+        if rewards.count(worst) < FEWEST_EQUAL or len(others) < FEWEST_EQUAL:
+            return None
+        apart = min(others) - worst > APART * (max(others) - min(others))
+        return self.sign * worst if apart else None
 
     @property
     def n_points(self) -> int:

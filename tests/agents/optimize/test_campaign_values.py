@@ -42,6 +42,25 @@ def test_values_far_from_zero_are_optimized_as_well_as_those_near_it(tmp_path, m
     np.testing.assert_allclose(mean - offset, [sign * bowl(point) for point in points], atol=0.05)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_what_looks_like_a_penalty_is_warned_of(begun, sign):
+    campaign = begun(0, maximize=sign > 0.0)
+    for x in (0.0, 0.2, 0.4, 0.6):
+        campaign.observe([x, 0.5], sign * x)
+    campaign.observe([0.1, 0.1], sign * -1e6)
+    for _ in range(3):  # one point several times
+        campaign.observe([0.1, 0.9], sign * -1e6)
+    with pytest.warns(UserWarning, match="1e\\+06 came from several points.*give NaN instead"):
+        campaign.observe([0.9, 0.9], sign * -1e6)
+
+
+@pytest.mark.parametrize("others", [[0.0, 1.0, 2.0], [0.0, 0.0, 0.1], [0.0, 0.1]])
+def test_values_that_are_near_or_few_are_no_reason_to_warn_of_a_penalty(begun, others):
+    campaign = begun(0)
+    for i, value in enumerate([*others, -5.0, -5.0, -5.0]):
+        campaign.observe([0.1 * i, 0.5], value)
+
+
 def test_an_error_leaves_the_origin_of_values(begun, monkeypatch):
     campaign = begun(0)
     for x in (0.0, 0.2, 0.4, 0.6):
