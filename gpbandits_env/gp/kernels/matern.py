@@ -47,7 +47,7 @@ class Matern(Stationary):
         a = \sqrt{2\nu} \|(x - z)/\ell\|_2
 
     Draws have ceil(nu) - 1 derivatives. The closed forms are used at nu = 1/2, 3/2 and 5/2; for
-    any other nu a value costs a Bessel function, about 20 times as much.
+    any other nu a value costs a Bessel function, which takes many times as long.
 
     Args:
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.

@@ -38,12 +38,13 @@ class ArmPosterior(Posterior):
         v = \mathrm{cov}(\cdot, x) / s, \quad s^2 = \sigma^2(x) + s_{noise}^2
 
     Nothing is refitted. The cost per observation is O(n r) in coefficient space (rank r). In data
-    space it is O(n t) up to about t = n / 2, then O(n^2). With a temporal kernel, the mean and the
-    variance of all arms are computed anew when time passes; see `TemporalStates`.
+    space it is O(n t), and up to 2896 arms, whose covariance matrix is kept, at most O(n^2). With a
+    temporal kernel, the mean and the variance of all arms are computed anew when time passes; see
+    `TemporalStates`.
 
-    Without noise, or with very little, 2e-12 of the largest prior variance is added to that of the
-    noise, so that repeated arms and rounded covariances do no harm. `jitter` states the amount. A
-    prior variance that grows with time counts as it is when time has passed.
+    The noise variance counts as at least 2e-12 of the largest prior variance, so that repeated arms
+    and rounded covariances do no harm. `jitter` states what was added. A prior variance that grows
+    with time counts as it is when time has passed.
 
     `posterior_for` makes a posterior and checks its arguments.
 

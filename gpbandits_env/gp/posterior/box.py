@@ -53,8 +53,8 @@ class BoxPosterior(Posterior):
     factor.
 
     Cost: O(k t (d + t)) to append k points, and O(n t (d + t)) for moments and gradients at n
-    points. Without noise, or with very little, 1e-10 of the largest prior variance is added to that
-    of the noise; `jitter` states the amount.
+    points. The noise variance counts as at least 1e-10 of the largest prior variance; `jitter`
+    states what was added.
 
     Args:
         box: the domain.

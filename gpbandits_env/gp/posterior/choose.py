@@ -60,7 +60,8 @@ def posterior_for(
             the arms), "auto", the cheaper of the two, or "nystrom" (see `NystromPosterior`, and
             `posterior_kind` for its settings); in a box "auto". The first two are exact to 1e-8 if
             the noise variance is at least 1e-5 of the kernel's; for less, see `Posterior`.
-            "coefficients" omits a variance of at most 1e-10 noise_var per arm.
+            "coefficients" omits a variance of at most 1e-10 noise_var per arm, and on a grid as
+            much for each axis.
         horizon: for "auto", the expected number of observations; 1000 if it is unknown.
         rng: what draws the dictionary of a `NystromPosterior`.
         temporal: if given, the covariance in time; the kind is then "auto". On arms it is a Kalman

@@ -133,7 +133,7 @@ class Posterior(Displayed, ABC):
         """The posterior covariance among points, (k, k), including hallucinated points.
 
         Raises:
-            InvalidInput: a point is outside the domain.
+            InvalidInput: a point is not one of the arms, or in a box the shape is wrong.
         """
 
     @abstractmethod

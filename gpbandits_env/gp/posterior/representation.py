@@ -109,7 +109,7 @@ class DenseRows(Representation):
     The rows are V = L^-1 K(X_t, arms), with L the Cholesky factor of the kernel matrix plus noise,
     without those that decayed below the noise. A step costs O(t n) until t reaches twice
     ``fold_every``; then, and every ``fold_every`` rows, V^T V is subtracted from an n x n matrix,
-    and the cost no longer grows.
+    and the cost no longer grows. If the matrix of all arms is too large, it is O(t n) for every t.
     """
 
     name = "rows"

@@ -129,7 +129,7 @@ class SpaceTime:
 
     @cached_property
     def exact_features(self) -> BoxSampler | None:
-        """Features of all terms that are exact to 1e-12; None if there are not few of them."""
+        """The `exact_features` of all terms; None if a term has none."""
         made = [exact_features(self._box, kernel) for kernel, _ in self._terms]
         return joined_features([part for part in made if part]) if all(made) else None
 

@@ -227,7 +227,7 @@ def whitener(gram: Array, floor: float) -> tuple[Array, Array]:
     """L^-1 (k, k) for the Cholesky factor L of ``gram`` (k, k), and L's squared pivots (k,).
 
     Raises:
-        LinAlgError: a squared pivot is below the floor, which without rounding none is.
+        LinAlgError: a squared pivot is below the floor, which only rounding can cause.
     """
     lower: NDArray[Any] = np.linalg.cholesky(gram)
     pivots = lower.diagonal() ** 2

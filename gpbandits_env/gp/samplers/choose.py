@@ -72,13 +72,13 @@ _CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)
 
 
 def sampler_for(arms: Arms, kernel: Kernel) -> Sampler:
-    """The cheapest sampler of GP draws on arms that is exact to 1e-12 of the largest variance.
+    """The cheapest sampler of GP draws on arms that is exact to about 1e-12 of the variance.
 
     It is the first that is possible of: a Kronecker product (a product kernel on a grid of two or
     more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT circulant embedding
     (a stationary kernel on an even grid of 800 arms or more, if its torus is cheaper than a full
-    factor), and a full factor (up to 10,000 arms). Each process caches the last 256 MB of samplers,
-    so that trials share them.
+    factor), and a full factor (up to 10,000 arms; above 3000, jitter may add to its error). Each
+    process caches the last 256 MB of samplers, so that trials share them.
 
     Raises:
         InvalidInput: the kernel does not accept the arms, or there are too many for a full factor.
@@ -102,7 +102,7 @@ def factor_for(
 
 
 def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
-    """Features that reproduce the kernel to 1e-12, or None if too many would be needed."""
+    """Features that reproduce the kernel of each axis to 1e-11, or None if there are none."""
     try:
         return ProductFeatures(box, kernel)
     except InvalidInput:

@@ -50,7 +50,7 @@ class Factor(Sampler):
 
     @abstractmethod
     def row(self, arm: int) -> Array:
-        """The features of one arm, (rank,); read-only."""
+        """The features of one arm, (rank,), which must not be changed."""
 
     @abstractmethod
     def rows(self, arms: IntArray) -> Array:
