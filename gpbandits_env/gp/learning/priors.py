@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.gp.kernels import Kernel, OnCoordinates
 from gpbandits_env.gp.learning.scaling import InputScaling
 from gpbandits_env.gp.temporal import TemporalKernel
@@ -140,9 +140,11 @@ class HyperPriors:
                   sqrt(D).
                 - ``"flat"``: none, and the search starts at sqrt(D)/10 on [0, 1]^D, as in MSR
                   (Papenmeier et al., 2025). The bounds are 0.002 and 500 times sqrt(D).
+        Raises:
+            UnknownName: there is no such prior.
         """
         root = float(np.sqrt(len(inputs.low)))
-        median, sd, low, high = PRIORS[prior]
+        median, sd, low, high = PRIORS[one_of(prior, PRIORS, "prior of lengthscales")]
         lengthscale = LogNormal(median * root, sd, low * root, high * root)
         return HyperPriors(inputs, lengthscale, spread=spread)
 
