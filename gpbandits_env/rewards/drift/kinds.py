@@ -151,7 +151,7 @@ class Seasonal(_Fixed):
         period: P > 0, in rounds.
         weights: w_1, w_2, ... up to a common factor; more harmonics make faster changes.
     Raises:
-        InvalidInput: the period is not positive, or all weights are 0.
+        InvalidInput: the period is not positive, a weight is negative, or all weights are 0.
     """
 
     period: float
@@ -338,7 +338,7 @@ class Then(_InTime):
     Args:
         drifts: the drifts, in the order in which they are applied between two rounds.
     Raises:
-        InvalidInput: there are fewer than 2 drifts.
+        InvalidInput: there are fewer than 2 drifts, or one keeps more than the last function.
     """
 
     drifts: tuple[Drift, ...]

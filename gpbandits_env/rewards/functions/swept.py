@@ -23,7 +23,7 @@ SAMPLE = 4096
 
 
 def rastrigin(x: Array) -> Array:
-    """Negated Rastrigin: -10 d - sum x_i^2 - 10 cos 2 pi x_i."""
+    """Negated Rastrigin: -10 d - sum (x_i^2 - 10 cos 2 pi x_i)."""
     return -np.sum(10.0 + x**2 - 10.0 * np.cos(2.0 * np.pi * x), axis=1)
 
 
@@ -33,7 +33,7 @@ def schwefel(x: Array) -> Array:
 
 
 def styblinski_tang(x: Array) -> Array:
-    """Negated Styblinski-Tang: -1/2 sum x_i^4 - 16 x_i^2 + 5 x_i."""
+    """Negated Styblinski-Tang: -1/2 sum (x_i^4 - 16 x_i^2 + 5 x_i)."""
     return -0.5 * np.sum(x**4 - 16.0 * x**2 + 5.0 * x, axis=1)
 
 
