@@ -1,8 +1,8 @@
 """Formulas of test functions; functions that are usually minimized are negated.
 
 Each formula maps points (n, d) to values (n,) in O(n d), and is fast at d = 5000. The first
-functions have a fixed dimension; their maximizers were found by Newton's method with 40 digits,
-except `BEST_EXAMPLE`, which has a closed form.
+functions have a fixed dimension; their maximizers have a closed form, or were found by Newton's
+method with 40 digits.
 
 Source: Surjanovic and Bingham, Virtual Library of Simulation Experiments; `example`: bedi2022.
 """
@@ -29,7 +29,7 @@ MOST_EXAMPLE = math.sin(BEST_EXAMPLE) + math.cos(BEST_EXAMPLE) + 0.1 * BEST_EXAM
 
 
 def rosenbrock(x: Array, b: float = 100.0) -> Array:
-    """Negated Rosenbrock: -sum b (x_{i+1} - x_i^2)^2 + (1 - x_i)^2."""
+    """Negated Rosenbrock: -sum (b (x_{i+1} - x_i^2)^2 + (1 - x_i)^2)."""
     return -np.sum(b * (x[:, 1:] - x[:, :-1] ** 2) ** 2 + (1.0 - x[:, :-1]) ** 2, axis=1)
 
 

@@ -4,8 +4,7 @@ Source: ren2024, Section 5 (`boston`). The paper gives the four ranges, "RMSProp
 layer", "validation L2 loss" and "fixed initialisation and split". Choices that the paper does not
 state: rectified units; 404 districts for training and 102 for validation; 50 epochs of 13 batches
 of at most 32, in a fixed order; properties standardized by the training rows; values in 1000
-dollars without scaling, which gives mean squared errors near 8 and regrets of the paper's size; a
-rounded number of units.
+dollars without scaling; a rounded number of units.
 """
 
 from dataclasses import dataclass

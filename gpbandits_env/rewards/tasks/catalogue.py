@@ -59,7 +59,7 @@ class Analytic(Task):
         return self._given.values(points)
 
     def best(self, latent: Array) -> Best:
-        """The stated maximum of the function: in closed form to 1e-9, or as its source states."""
+        """The stated maximum of the function; see `TestFunction`."""
         given, size = self._given, self._box.dim
         return Best(given.maximizer(size), given.peak(size), given.accuracy(size))
 
