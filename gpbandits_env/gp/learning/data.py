@@ -78,6 +78,6 @@ class Series:
 
 
 def time_gaps(times: Iterable[Array]) -> tuple[float, float]:
-    """The shortest and the median time from one to the next of each series; both at least 1."""
+    """The shortest time from one to the next of each series, but at least 1, and the median one."""
     gaps = np.concatenate([np.diff(np.unique(own)) for own in times])
-    return (max(gaps.min(), 1.0), max(float(np.median(gaps)), 1.0)) if len(gaps) else (1.0, 1.0)
+    return (max(gaps.min(), 1.0), float(np.median(gaps))) if len(gaps) else (1.0, 1.0)

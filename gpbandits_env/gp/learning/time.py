@@ -222,7 +222,7 @@ def without_drift(model: Model, series: Sequence[Series], learn: Sequence[str]) 
 def _start_rate(model: Model, rows: Series) -> float:
     """The epsilon of the model, or the nearest one from which a search may start."""
     _, gap = time_gaps([rows.times])
-    return min(max(model.epsilon, LEAST_RATE / gap), MOST_RATE)
+    return min(max(model.epsilon, LEAST_RATE / max(gap, 1.0)), MOST_RATE)
 
 
 def _with_some_noise(model: Model, values: Array) -> Model:

@@ -296,6 +296,17 @@ def test_the_unit_of_time_changes_nothing_but_the_unit(monkeypatch):
         assert kernels[1](np.zeros(1), hour * lags) == pytest.approx(expected, rel=1e-5)
 
 
+def test_rows_that_are_closer_than_a_unit_of_time_are_rounds_too():
+    """The time between two rows counted as at least one unit, of which there are two rows here."""
+    values, words = readings(60, markov(0.3), 5), {"noise_var": NOISE}
+    rows, found = diagnose(values, **words), diagnose(values, 0.5 * np.arange(60.0), **words)
+    assert found.gap == 0.5
+    assert found.per_row == pytest.approx(rows.per_row, rel=0.01)
+    assert found.epsilon == pytest.approx(1 - (1 - rows.epsilon) ** 2, rel=1e-3)
+    lengths = [score(d, "smooth").settings["temporal"]["lengthscale"] for d in (rows, found)]
+    assert lengths[1] == pytest.approx(lengths[0], rel=0.02)
+
+
 def predicted(rows, times, epsilon, block, before=0, noise=NOISE):
     """Each row's mean log density given those before it, and the share in the band; dense.
 
