@@ -134,9 +134,10 @@ def diagnose(
             with epsilon by restricted likelihood (see `unknown_moments`): the sample covariance of
             a series that varies slowly is too small, and epsilon too large with it.
     Raises:
-        InvalidInput: there are too few rows, a column never varies, a reading is infinite, the
-            largest is above 1e35 or below 1e-35 in size, the times decrease or are all equal, or
-            the covariance is not symmetric.
+        InvalidInput: there are too few rows, a reading is infinite, the largest is above 1e35 or
+            below 1e-35 in size, the times decrease, the training rows all have one time or a column
+            that never varies (with a given covariance: only such columns), a shape is wrong, or the
+            covariance is not symmetric.
         NotPositiveDefinite: the covariance is not positive semidefinite.
     """
     table, stamps = _checked(values, times)
@@ -359,7 +360,8 @@ def _moments(
     if covariance is not None:
         Empirical(spread)  # raises an error if it is no covariance
     # The sample variance of equal numbers may differ from 0 by rounding.
-    elif not (varies := np.ptp(train, axis=0) > 0).all():
+    varies = np.ptp(train, axis=0) > 0
+    if not (varies.all() if covariance is None else varies.any()):
         column = int(np.argmin(varies))
         raise InvalidInput(
             f"column {column} (counted from 0) never varies in the training rows; leave it out"

@@ -414,6 +414,8 @@ def test_an_arm_that_stands_still_may_have_a_known_variance():
     values = np.column_stack([np.sin(np.arange(50.0)), np.full(50, 0.1)])
     found = diagnose(values, mean=0.0, covariance=np.eye(2))
     assert np.isfinite([model.log_score for model in found.models]).all()
+    with pytest.raises(InvalidInput, match=r"column 0 .* never varies"):
+        diagnose(np.ones((50, 2)), mean=0.0, covariance=np.eye(2))
 
 
 def test_the_rows_of_the_test_do_not_determine_the_block():
