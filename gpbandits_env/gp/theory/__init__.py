@@ -5,7 +5,7 @@ in all functions; docstrings add details where needed.
 
     t, horizon      rounds t and horizons T, at least 1; a number or an array, unless typed as int
     arms            the arms, or their number |D|
-    dim             the number of coordinates: d, D for MS-UCB, p in bedi2022; subspace_dim: d <= D
+    dim             the number of coordinates: d, D for MS-UCB; subspace_dim: d <= D
     batch_size      m >= 1
     kernel          the prior covariance in space; variance: v >= k(x, x) for all x
     noise_var       s^2 > 0

@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, leading, positive, whole
+from gpbandits_env.arrays import Array, IntArray, finite_array, leading, positive, share, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.gp.kernels import Kernel
@@ -68,12 +68,12 @@ def greedy_design(
 
     Returns:
         The observed arms (T,), and the information gain after each observation (T,), which is at
-        least (1 - 1/e) gamma_T.
+        least (1 - 1/e) gamma_T, or half of gamma~_T with a drift.
     Raises:
         InvalidInput: a number is out of range, or the kernel does not accept the arms.
     Source: srinivas2010, eqs. (4)-(5).
     """
-    positive(noise_var, "noise_var")
+    noise_var, epsilon = positive(noise_var, "noise_var"), share(epsilon, "epsilon")
     posterior = posterior_for(arms, kernel, noise_var, horizon=whole(horizon, "horizon"))
     read, variances, nothing = np.empty(horizon, np.int64), np.empty(horizon), np.zeros(1)
     size = posterior.var.max()

@@ -91,7 +91,7 @@ def greedy_time_varying_gain(
 
     Source: bogunovic2016, Section 4.2 (gamma~_T).
     """
-    return greedy_design(arms, kernel, noise_var, horizon, share(epsilon, "epsilon"))[1]
+    return greedy_design(arms, kernel, noise_var, horizon, epsilon)[1]
 
 
 def time_varying_gain_bound(
@@ -115,7 +115,7 @@ def time_varying_gain_bound(
 
     Source: bogunovic2016, eq. (21).
     """
-    blocks = nonnegative(horizon, "horizon") / whole(block, "block") + 1.0
+    blocks = rounds(horizon) / whole(block, "block") + 1.0
     gain, eps = positive(block_gain, "block_gain", zero=True), share(epsilon, "epsilon")
     ratio = block**2 * eps * positive(variance, "variance") / positive(noise_var, "noise_var")
     return blocks * (gain + (block**3 * eps if as_printed else 0.5 * block * math.log1p(ratio)))

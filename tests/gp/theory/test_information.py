@@ -204,6 +204,7 @@ def test_bounds_of_independent_arms_are_closed_forms():
         (lambda: theorem4_bound([1.0], 1.0, 0), InvalidInput),
         (lambda: greedy_design(Arms.grid(3), Linear(), 0.0, 3), InvalidInput),
         (lambda: greedy_design(Arms.grid(3), Linear(), 1.0, 0), InvalidInput),
+        (lambda: greedy_design(Arms.grid(3), Linear(), 1.0, 1, epsilon=2.0), InvalidInput),
         (lambda: greedy_design(Arms.grid(3), Empirical(np.eye(2)), 1.0, 3), InvalidInput),
     ],
 )

@@ -120,7 +120,7 @@ def test_the_noise_in_rewards_counts_in_the_bound_of_resetting():
         lambda: tv.block_length_matern(0.1, 10, 2.5, 0),
         lambda: tv.time_varying_gain_bound(1, 0, 1, 1.0, 0.1),
         lambda: tv.time_varying_gain_bound(1, 2, 1, 1.0, -0.1),
-        lambda: tv.time_varying_gain_bound(-1, 2, 1, 1.0, 0.1),
+        lambda: tv.time_varying_gain_bound(0, 2, 1, 1.0, 0.1),
         lambda: tv.regret_bound_time_varying(0, 1, 1, 1.0),
         lambda: tv.regret_bound_resetting(10, 1, 0, 1, 0.1, 0.1, 0.1),
         lambda: tv.regret_bound_resetting(10, 1, 2, 1, 0.1, 0.1, 0.0),
