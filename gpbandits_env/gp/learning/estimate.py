@@ -213,7 +213,8 @@ class Estimator:
         rewards = rewards if winsorizer is None else winsorizer(rewards)
         base = self.given.prior_mean
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
-        outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
+        sample = OutputScaling.of(gap)
+        outputs = sample if learning.standardize else OutputScaling()
         if not LEAST_SD <= outputs.sd <= MOST_SD:
             warnings.warn(
                 f"the values vary by {outputs.sd:.1e}, and the variance of a kernel cannot be that "
@@ -221,7 +222,7 @@ class Estimator:
                 "a constant",
                 stacklevel=2,
             )
-        least, names = LEAST_NOISE * outputs.var, self._names
+        least, names = LEAST_NOISE * sample.var, self._names
         model = self._scaled(outputs.var / self._reward_var, least)
         if noise_var is not None:
             if not np.isnan(noise_var).any():

@@ -33,6 +33,18 @@ def test_noise_that_is_known_of_all_rewards_is_not_learned_and_each_counts_with_
     assert found.log_likelihood == pytest.approx(expected, abs=1e-3)
 
 
+def test_noise_that_is_known_is_that_of_small_rewards_too():
+    """It was at least 1e-6, whatever the unit of rewards that are not standardized."""
+    small = replace(GIVEN, kernel=Matern52(0.3, 1e-8), noise_var=1e-9)
+    found = [
+        estimate(np.full(12, 0.01 * unit**2), ("kernel",), unit * Y, given)
+        for unit, given in ((1.0, GIVEN), (1e-4, small))
+    ]
+    assert found[1].model.noise_var == pytest.approx(1e-10)
+    lengths = [one.model.kernel.lengthscale for one in found]
+    assert lengths[1] == pytest.approx(lengths[0], rel=1e-3)
+
+
 def test_noise_that_is_known_of_some_rewards_is_learned_for_the_others():
     noise = np.where(X < 6, 0.04, np.nan)
     found = estimate(noise)
@@ -70,7 +82,8 @@ def test_what_is_learned_of_time_does_not_depend_on_the_mean_of_the_rewards():
 def test_repeated_rewards_that_are_known_to_have_no_noise_are_fitted_with_the_least():
     estimator = Estimator(GIVEN, ARMS, Learning(what=("variance",)))
     found = estimator.fit(GIVEN, X // 2, Y, 0.0 * X, np.zeros(12), 1)
-    covariance = found.model.kernel(ARMS.coordinates[X // 2]) + LEAST_NOISE * np.eye(12)
+    covariance = found.model.kernel(ARMS.coordinates[X // 2])
+    covariance += LEAST_NOISE * Y.var() * np.eye(12)
     expected = multivariate_normal(np.zeros(12), covariance).logpdf(Y)
     assert found.log_likelihood == pytest.approx(expected + 12.0 * np.log(Y.std()), rel=1e-3)
 
