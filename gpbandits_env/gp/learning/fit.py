@@ -231,8 +231,10 @@ class _ObservationFit:
             if self._priors and apart:
                 # The isotropic kernel is the start, and the result if nothing is more likely.
                 again, other = self._any_kernel(*apart, 1)
+                count = found.evaluations + again.evaluations
                 if max(again.starts) > max(found.starts):
                     found, kernel = again, other
+                found = replace(found, evaluations=count)
         learned = Model(
             kernel,
             float(found.theta[-1]) * outputs.var if "noise_var" in names else model.noise_var,

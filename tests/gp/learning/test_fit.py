@@ -214,6 +214,7 @@ def test_a_lengthscale_per_coordinate_of_a_kernel_with_more_to_learn():
     assert np.array(found.model.kernel.lengthscale) == pytest.approx([0.4, 4.0], rel=0.5)
     assert found.model.kernel.alpha != 1.0
     assert found.log_likelihood > pooled.log_likelihood + 10
+    assert found.evaluations > pooled.evaluations  # which are a part of them
     again = learn(found.model.kernel, 0.01, x, y, inputs=cube(2), ard=True)
     assert again.model.kernel.lengthscale == pytest.approx(found.model.kernel.lengthscale, rel=0.1)
 
