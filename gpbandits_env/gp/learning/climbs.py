@@ -24,12 +24,12 @@ STARTS: tuple[Mapping[str, float], ...] = (
     {"lengthscale": 0.25, "variance": 3.0, "noise_var": 0.03},
     {"lengthscale": 4.0, "variance": 3.0},
 )
-# The names of parameters with priors that do not depend on the given value.
+# The names of parameters of which no multiples are screened.
 USUAL = {"lengthscale", "variance", "noise_var", "temporal"}
 # Multiples of the value of any other parameter, for another start: the likelihood of a period has a
 # maximum at each alias, and a search may end at any of them.
 MULTIPLES = np.linspace(-np.log(2.0), np.log(2.0), 41)
-# The largest number of evaluations of a search, and of one that improves on the last model.
+# The largest number of evaluations of a search under priors, and of one from the last model.
 LONG, SHORT = 60, 16
 
 

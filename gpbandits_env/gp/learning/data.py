@@ -22,7 +22,8 @@ class Observations:
         noise_var: (n,) the variances of the noise where they are known, and NaN where it is that of
             the model; by default it is everywhere.
     Raises:
-        InvalidInput: the shapes do not agree, there are no data, or a number is not finite.
+        InvalidInput: the shapes do not agree, there are no data, a number is not finite, or a
+            noise variance is negative.
     """
 
     points: Array
@@ -57,7 +58,8 @@ class Series:
         times: (T,) the times, in increasing order; 0, 1, ... by default. A temporal kernel counts
             them from the first.
     Raises:
-        InvalidInput: the shapes do not agree, the times decrease, or a number is not finite.
+        InvalidInput: the shapes do not agree, there are no data, the times decrease, or a number is
+            not finite.
     """
 
     values: Array

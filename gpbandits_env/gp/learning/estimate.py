@@ -47,16 +47,17 @@ class Learning:
         standardize: whether the mean and the scale of the rewards are estimated too. The problem's
             model is then that of rewards with mean 0 and variance 1, and is converted to the units
             of the rewards. The rewards themselves are never changed.
-        first: the number of observations before the first fit.
+        first: the number of observations before the first fit. Fits of epsilon need two rounds.
         last: the number of last observations that a fit uses; a fit of n costs O(n^3).
         window: if epsilon is learned, the number of last rounds that a fit uses instead, in rounds
             that ``every`` divides; a fit costs O((m window)^3).
         known_noise: whether the problem's noise variance is in the units of the rewards even if
-            these are standardized. At least 1e-6 of the variance of the rewards is assumed.
+            these are standardized. At least 1e-6 of the variance of the rewards is assumed, here
+            and where the noise of a reward was told.
         growth: if above 0, a fit also waits until the observations have grown by this share since
-            the last one. Above 50 observations, it has several starts only if their number has
-            doubled since such a fit, and at most 250; otherwise it is a short search from the last
-            model. Fits of epsilon do not use it.
+            the last one. Above 50 observations, only the first fit, and those of at most 250 whose
+            number has doubled since such a fit, have several starts; others are a short search from
+            the last model. Fits of epsilon do not use it.
         robust: whether rewards far from most others are drawn in by the map of the last fit (see
             `Winsorizer`), for fits and in the posterior.
     """
@@ -115,7 +116,7 @@ def learning_for(
 
     Raises:
         InvalidInput: a number is out of range, or the spec has another type.
-        UnknownName: `Learning` has no such field.
+        UnknownName: `Learning` has no such field, or it is ``standardize``.
     """
     standardize = flag(standardize, "standardize")
     if spec is None or spec is False:
@@ -161,7 +162,8 @@ class Estimator:
         searches: whether more than the mean and the scale is estimated.
     Raises:
         UnknownName: the model does not have a hyperparameter that is to be learned.
-        InvalidInput: the noise variance is 0 and is not learned, or the kernel cannot be scaled.
+        InvalidInput: the noise variance is 0 and is neither learned nor known, the kernel cannot be
+            scaled, ``ard`` does not fit it, or a temporal kernel to be learned is missing.
     """
 
     def __init__(

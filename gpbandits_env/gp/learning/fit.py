@@ -114,9 +114,9 @@ def fit(
     The search starts at the model. Under priors, further starts are the centers of the priors and
     multiples of them, and with ``ard`` the best isotropic kernel. Epsilon has three starts.
 
-    Cost: O(n^3) per evaluation, 1.5 ms for a stationary kernel at n = 200 in any dimension. With
-    ``ard`` there is also O(n^2 d); other kernels need an n x n matrix per parameter. Series of T
-    readings of n arms cost O(n T).
+    Cost: O(n^3) per evaluation, about 1 ms for a stationary kernel at n = 200 in any dimension.
+    With ``ard`` there is also O(n^2 d); other kernels need an n x n matrix per parameter. Series of
+    T readings of n arms cost O(n T), and O(n^3) once.
 
     Args:
         model: the start of the search; its noise may be 0 only if noise is learned under priors.
@@ -127,12 +127,13 @@ def fit(
             model with a temporal kernel "temporal" for all of its parameters, or "temporal.NAME".
             With series these and "noise_var" alone (see `TimeFit`).
         priors: priors and bounds for scaled inputs and rewards, which give the maximum a
-            posteriori. Without priors, the likelihood is maximized within a factor of 3000.
+            posteriori. Without priors, the likelihood is maximized within a factor of 3000 (1000 in
+            time, and 1.5 for a period in time).
         ard: under priors, learn one lengthscale per coordinate instead of one for all; or, for a
             radial kernel, the number of the group of each coordinate, (d,), counted from 0: the
             coordinates of a group share their lengthscale.
-        starts: under priors, the number of starts, 1 to 6; or 0 for one short search from the
-            model, whose result may be less likely than the maximum near it.
+        starts: under priors, the number of starts, of which there are at most 6; or 0 for one short
+            search from the model, whose result may be less likely than the maximum near it.
     Raises:
         InvalidInput: there is nothing to learn, the shapes do not agree, or a number is out of
             range.
@@ -140,7 +141,8 @@ def fit(
 
     The likelihood of some parameters, such as a period, has many maxima. Under priors, multiples of
     the given value from 1/2 to 2 are screened, and the most likely one is a further start. State a
-    period to within that factor. With few observations per period, a wrong one may be more likely.
+    period to within that factor (in time: 1.5, without a further start). With few observations per
+    period, a wrong one may be more likely.
 
     Source: Rasmussen & Williams (2006), Section 5.4.1; bogunovic2016, Appendix B and Section 5.2.
     """

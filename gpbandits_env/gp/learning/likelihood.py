@@ -294,10 +294,11 @@ def log_marginal_likelihood(model: Model, data: Observations) -> tuple[float, di
         model: a model with noise and with epsilon below 1.
         data: the observations.
     Returns:
-        The value, and the derivatives by name: in "epsilon", and in the logs of "noise_var" and of
-        the parameters of the kernel and of the temporal kernel.
+        The value, and the derivatives by name: in the logs of "noise_var" and of the parameters of
+        the kernel and of the temporal kernel, or, without one, in "epsilon" itself.
     Raises:
-        InvalidInput: the model does not fit the data.
+        InvalidInput: the model has no noise, epsilon 1 or one mean per arm, or does not fit the
+            data.
         NotPositiveDefinite: the covariance of the observations cannot be factorized.
     """
     if not isinstance(data, Observations):

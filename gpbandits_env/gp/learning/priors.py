@@ -151,8 +151,8 @@ class HyperPriors:
     def of(self, kernel: Kernel, name: str, value: float) -> tuple[str, float, LogNormal]:
         """The type of a kernel parameter, by the last word of its name; its unit; its prior.
 
-        Lengthscales are measured in units of the cube (a single one in the mean unit of the
-        coordinates that it is for).
+        Lengthscales are measured in units of the cube (a single one in the geometric mean of the
+        units of the coordinates that it is for).
         The prior of any other parameter is its value within a factor 2.7, bounded by a factor 1000.
         """
         *_, word = (part for part in name.split(".") if not part.isdigit())

@@ -87,7 +87,7 @@ class OutputScaling:
 
     @staticmethod
     def of(rewards: Array, mean: float | None = None) -> "OutputScaling":
-        """The scaling of rewards (n,); the standard deviation of equal rewards counts as 1.
+        """The scaling of rewards (n,); a standard deviation of 0, up to rounding, counts as 1.
 
         Args:
             rewards: at least one reward.
@@ -149,7 +149,7 @@ class Winsorizer:
     def of(rewards: Array) -> "Winsorizer":
         """The map for rewards (n,): their median, and the interquartile range of a normal.
 
-        If more than half of the rewards are equal, it is the standard deviation.
+        If the quartiles are equal, it is the standard deviation.
         """
         low, centre, high = np.quantile(rewards, [0.25, 0.5, 0.75]).tolist()
         sd = (high - low) / 1.349 or OutputScaling.of(rewards).sd

@@ -41,12 +41,13 @@ CHANCE, CHANCE_SD = 0.1, 2.5
 SMALL, LARGE = 0.02, 0.25
 # The bounds of the logarithms around their medians, of the mean, and of the logit.
 REACH, REACH_VARIANCE, REACH_CHANCE = 3.0, 11.5, 4.0
-# The logarithms of several lengthscales differ from the common one by this in the sum of squares.
+# The logarithms of lengthscales differ from the common one by at most this in the sum of squares,
+# on average.
 DIFFERENCES = 5.0
 # Hyperparameters are learned from at most this many labels, the last ones.
 LAST = 300
-# Evaluations of the evidence per fit; sweeps of expectation propagation, and when they end. With a
-# larger tolerance the evidence is not smooth, and processors end their searches elsewhere.
+# Evaluations of the evidence per search; sweeps of expectation propagation, and when they end. With
+# a larger tolerance the evidence is not smooth, and processors end their searches elsewhere.
 EVALUATIONS, SWEEPS, TOLERANCE = 25, 200, 1e-8
 # Sweeps before the first accelerated one, those that it uses, and the growth that stops them.
 WAIT, MEMORY, GROWTH = 5, 6, 2.0
@@ -106,7 +107,9 @@ class SignModel:
         return SignModel((lengthscale,) * (max(groups) + 1), VARIANCE, 0.0, tuple(groups), chance)
 
     def fitted(self, points: Array, labels: Array) -> "SignModel":
-        """The most likely model, by a search from this one; O(n^3) for n labels, at most `LAST`.
+        """The most likely model, by a search from this one, and with a chance by one more.
+
+        Cost: O(n^3) for the last n labels, at most `LAST`.
 
         Args:
             points: (n, d) in the unit cube.

@@ -280,9 +280,9 @@ def with_shift(model: Model, rows: Series, learn: Sequence[str]) -> tuple[Model,
 def dominant_period(rows: Series) -> float | None:
     """The period with the largest mean periodogram of the arms; None if that is the longest one.
 
-    The periods are between four median gaps and half of the series, and there are none for a series
-    of fewer than 16 gaps. One without a season has most of its power in the longest ones. Each arm
-    is standardized, and the times may be irregular (Lomb-Scargle).
+    The periods are between four median gaps and half of the series; None also if the series is
+    shorter than 16 gaps. A series without a season has most of its power in the longest ones. Each
+    arm is standardized, and the times may be irregular (Lomb-Scargle).
     """
     # The import takes longer than that of the whole library.
     from scipy.signal import lombscargle
