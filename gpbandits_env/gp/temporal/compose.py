@@ -17,7 +17,7 @@ MOST_STATES = 256
 
 @dataclass(frozen=True)
 class TemporalCombination(TemporalKernel):
-    """A kernel that combines others, whose `states` are at most 256."""
+    """A kernel that combines others, none of them `TermsInTime`; it has at most 256 `states`."""
 
     kernels: tuple[TemporalKernel, ...]
 
@@ -28,6 +28,11 @@ class TemporalCombination(TemporalKernel):
             raise InvalidInput(
                 f"a temporal kernel may have at most {MOST_STATES} states, got {self.states}: use "
                 "fewer harmonics or fewer factors"
+            )
+        if any(len(kernel.parts) > 1 for kernel in kernels):
+            raise InvalidInput(
+                "a temporal kernel 'terms' is not a part of another: give a sum or product for "
+                "each term"
             )
 
     @property
@@ -63,15 +68,14 @@ class TermsInTime(_Joined):
     Args:
         kernels: the temporal kernels, in the order of the terms.
     Raises:
-        InvalidInput: there are fewer than two.
+        InvalidInput: there are fewer than two, one is itself a `TermsInTime`, or there are more
+            than 256 states.
     """
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.kernels) < 2 or any(len(kernel.parts) > 1 for kernel in self.kernels):
-            raise InvalidInput(
-                "the temporal kernel 'terms' needs two or more kernels, and none of its own kind"
-            )
+        if len(self.kernels) < 2:
+            raise InvalidInput("the temporal kernel 'terms' needs two or more kernels")
 
     @property
     def parts(self) -> tuple[TemporalKernel, ...]:
@@ -96,7 +100,8 @@ class TemporalSum(_Joined):
         kernels: the temporal kernels of the terms.
         weights: w_i > 0, one per term; by default the same for all, with a sum of 1.
     Raises:
-        InvalidInput: there are no terms, or not one weight per term.
+        InvalidInput: there are no terms, not one weight > 0 per term, a term is a `TermsInTime`, or
+            there are more than 256 states.
     """
 
     weights: tuple[float, ...] = ()
@@ -128,7 +133,8 @@ class TemporalProduct(TemporalCombination):
     Args:
         kernels: the temporal kernels of the factors.
     Raises:
-        InvalidInput: there are no factors, or more than 256 states.
+        InvalidInput: there are no factors, a factor is a `TermsInTime`, or there are more than 256
+            states.
     """
 
     @property

@@ -22,6 +22,7 @@ from gpbandits_env.gp.temporal import (
 
 MARKOV = {"type": "markov", "epsilon": 0.03}
 SEASON = {"type": "periodic", "period": 7.3, "lengthscale": 0.8, "harmonics": 3}
+TERMS = {"type": "terms", "kernels": [MARKOV, SEASON]}
 KERNELS = {
     "static": {"type": "static"},
     "markov": MARKOV,
@@ -192,6 +193,9 @@ def test_names_of_the_parameters_of_a_sum():
         ({"type": "product", "kernels": [3]}, "temporal kernels"),
         ({"type": "product", "kernels": [SEASON] * 3}, "at most 256 states"),
         ({"type": "terms", "kernels": [MARKOV]}, "two or more"),
+        ({"type": "terms", "kernels": [MARKOV, TERMS]}, "not a part of another"),
+        ({"type": "sum", "kernels": [MARKOV, TERMS]}, "not a part of another"),
+        ({"type": "product", "kernels": [TERMS]}, "not a part of another"),
     ],
 )
 def test_errors(spec, words):
