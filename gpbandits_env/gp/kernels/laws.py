@@ -36,10 +36,11 @@ def check_kernel(
         kernel: an instance with typical hyper-parameters, or its dict.
         dim: one or several dimensions of random points in [-1, 1]^dim; by default those among 1, 2
             and 5 that the kernel accepts.
-        points: (n, d) with n >= 4, instead of random points.
+        points: (n, d) with n >= 2, instead of random points.
     Raises:
         LawBroken: a law fails; the message names it, what was found and what was expected.
-        InvalidInput: the argument is not a kernel, or the kernel does not accept these points.
+        InvalidInput: the argument is not a kernel, the kernel does not accept these points, or
+            there are fewer than two.
     """
     kernel = kernel_from_dict(kernel)
     if dim is None:
@@ -47,6 +48,8 @@ def check_kernel(
     rng = np.random.default_rng(20100621)
     places = [rng.uniform(-1, 1, (21, d)) for d in ([dim] if isinstance(dim, int) else dim)]
     for place in places if points is None else [finite_array(points, "points", 2)]:
+        if len(place) < 2:
+            raise InvalidInput(f"points must be two or more, got {len(place)}")
         kernel.check_points(place)
         half = len(place) * 4 // 7
         name, where = f"the kernel {kernel.type_name!r}", f" in {place.shape[1]} dimension(s)"

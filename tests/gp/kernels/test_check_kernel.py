@@ -219,6 +219,8 @@ def test_points_and_dimensions_are_chosen():
         check_kernel(SquaredExponential((0.3, 0.5, 0.7)), dim=2)
     with pytest.raises(LawBroken):
         check_kernel(NoProduct(0.5), points=np.random.default_rng(0).random((9, 2)))
+    with pytest.raises(InvalidInput, match="points must be two or more, got 1"):
+        check_kernel(SquaredExponential(0.3), points=np.zeros((1, 2)))
     with pytest.raises(InvalidInput, match="a kernel must be a dict"):
         check_kernel("se")
 
