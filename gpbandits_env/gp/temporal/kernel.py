@@ -88,10 +88,13 @@ def log_decay(epsilon: float) -> float:
 
 
 def decay(epsilon: float, dt: float) -> float:
-    """The correlation (1 - epsilon)^(dt / 2) after dt rounds; a power would lose a digit per dt."""
+    """The correlation (1 - epsilon)^(dt / 2) after dt rounds.
+
+    For a small epsilon, a power would magnify the rounding of 1 - epsilon by dt / 2.
+    """
     return (1.0 - epsilon) ** 0.5 if dt == 1.0 else math.exp(dt * log_decay(epsilon))
 
 
 def epsilon_per(unit: float, epsilon: float) -> float:
-    """The epsilon per ``unit`` of the units of time in which it is given."""
+    """The epsilon of ``unit`` units of time, given that of one unit."""
     return epsilon if unit == 1.0 else -math.expm1(2.0 * unit * log_decay(epsilon))

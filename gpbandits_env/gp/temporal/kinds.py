@@ -147,7 +147,7 @@ class WienerTime(_OneState):
     .. math:: T(t, s) = 1 + r \min(t, s)
 
     The prior variance is that of the kernel in space at time 0, and grows by the rate in every
-    round. It is the only temporal kernel that depends on when time began.
+    round. It is the only kernel of this module that depends on when time began.
 
     Args:
         rate: r > 0, the growth of the variance per round, relative to that of the kernel in space.
@@ -175,8 +175,8 @@ class PeriodicTime(TemporalKernel):
         q_0^2 \propto I_0(\ell^{-2}), \quad q_j^2 \propto 2 I_j(\ell^{-2}), \quad \sum_j q_j^2 = 1
 
     I_j are the modified Bessel functions. With all harmonics this is the periodic kernel
-    exp(-2 sin^2(pi (t - s) / P) / ell^2); `omitted` is the share of its variance beyond J, which
-    bounds the difference from it.
+    exp(-2 sin^2(pi (t - s) / P) / ell^2); `omitted` is the share of its variance beyond J, and
+    twice that share bounds the difference from it.
 
     Args:
         period: P > 0, in rounds.
