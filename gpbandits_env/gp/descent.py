@@ -14,10 +14,10 @@ def descend(
     limits: Sequence[Any] | Array,
     **options: float,
 ) -> Any:
-    """A minimum of a function that returns its value and its slope, as SciPy's `OptimizeResult`.
+    """A local minimum of a function, as SciPy's `OptimizeResult`.
 
     Args:
-        of: the function.
+        of: the function, which returns its value and its gradient (d,).
         start: where to start, (d,).
         limits: the lower and the upper bounds, (2, d).
         options: those of L-BFGS-B, such as ``maxfun``.

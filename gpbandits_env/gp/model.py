@@ -20,10 +20,11 @@ class Model:
         noise_var: the variance of the noise, at least 0, in reward units squared.
         prior_mean: m, a number, or (n,) one for each arm.
         epsilon: the drift per unit of time, in [0, 1]; 0 for a static function.
-        temporal: another covariance in time, instead of epsilon; or one for each term of the
-            kernel (`TermsInTime`).
+        temporal: another covariance in time, or its dict, instead of epsilon; or one for each term
+            of the kernel (`TermsInTime`).
     Raises:
-        InvalidInput: a number out of range, or both epsilon and a temporal kernel are given.
+        InvalidInput: a number is out of range, both epsilon and a temporal kernel are given, or
+            the kernel is not a sum of as many terms as `TermsInTime` has.
     Source: bogunovic2016, eqs. (3)-(4).
     """
 
