@@ -1,11 +1,12 @@
-"""A kernel with one argument fixed: values and gradients at many x, without an (n, m, d) array.
+"""A kernel with one argument fixed: values and contracted gradients at many x.
 
 For data z_1..z_m that stay fixed while x changes, `Columns` holds what can be computed once. Its
 `pull` returns the values together with a function that contracts their gradients:
 
     k, pulled = columns.pull(x);  pulled(weights)[i] = sum_j weights[i, j] dk(x_i, z_j) / dx_i
 
-so the gradient of any function of k costs a matrix product or two.
+so for a kernel of a distance the gradient of any function of k costs a matrix product, without an
+(n, m, d) array. A kernel without columns of its own makes that array in blocks.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +20,7 @@ from gpbandits_env.arrays import Array
 
 Pulled = Callable[[Array], Array]
 OfPairs = Callable[[Array, Array], Array]
-# The gradients (n, m, d) of a block of points take at most this many numbers (16 MB).
+# The gradients (n, m, d) of a block of several points take at most this many numbers (16 MB).
 MOST_NUMBERS = 1 << 21
 
 

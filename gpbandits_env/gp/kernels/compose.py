@@ -194,7 +194,8 @@ class OnCoordinates(Kernel):
         coordinates: the indices of the coordinates, which the kernel receives in this order.
         kernel: the kernel of these; its parameters are named "kernel.lengthscale" and so on.
     Raises:
-        InvalidInput: there are no coordinates, or one occurs twice or is negative.
+        InvalidInput: there are no coordinates, one occurs twice or is negative, or ``kernel``
+            is not a kernel.
     """
 
     coordinates: tuple[int, ...]

@@ -15,7 +15,7 @@ from gpbandits_env.gp.kernels.columns import Columns, PlainColumns
 from gpbandits_env.specs import Family, Parametric
 
 Lengthscale = float | tuple[float, ...]
-# One over the square of a smaller number overflows a float.
+# One over the square of a smaller number may overflow a float.
 SMALLEST = 1e-150
 # Acquisitions take a variance below 1e-100 for 0, which avoids overflow, and data may reduce the
 # variance of a point by a factor of 1e12.
@@ -42,8 +42,8 @@ class Kernel(Parametric):
     A kernel of your own needs `__call__` and `diagonal` to work on arms. Optional methods enable
     more, and the error says which one is missing: boxes need `gradient`, draws in boxes need
     `frequencies` or `axis_kernels`, Kronecker products on grids need `axis_kernels`, and FFTs on
-    grids need `is_stationary`. Every field declared ``float`` must be positive and is a
-    hyper-parameter that may be learned; a field named ``variance`` multiplies k. If the kernel
+    grids need `is_stationary`. Every field declared ``float`` must be positive (see `hyper`) and,
+    unless it is `fixed`, may be learned; a field named ``variance`` multiplies k. If the kernel
     depends on the scaled distance alone, derive from `Stationary`: a profile and its slope are
     enough. `check_kernel` tests all of this.
 

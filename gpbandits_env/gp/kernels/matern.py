@@ -47,7 +47,7 @@ class Matern(Stationary):
         a = \sqrt{2\nu} \|(x - z)/\ell\|_2
 
     Draws have ceil(nu) - 1 derivatives. The closed forms are used at nu = 1/2, 3/2 and 5/2; for
-    any other nu a value costs a Bessel function, which takes many times as long.
+    any other nu below 25 a value costs a Bessel function, which takes many times as long.
 
     Args:
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.
@@ -89,7 +89,7 @@ class Matern12(Stationary):
     Args:
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.
         variance: v > 0, in the units of f squared.
-    Source: Rasmussen & Williams (2006), eq. (4.18).
+    Source: Rasmussen & Williams (2006), eq. (4.18) with gamma = 1.
     """
 
     smoothness: ClassVar[float] = 0.5

@@ -150,7 +150,7 @@ class SphericalLinear(Kernel):
         s(x) = \frac{(2u, \|u\|^2 - 1)}{\|u\|^2 + 1}, \quad u_i = \frac{x_i - m_i}{a \ell_i}
 
     where m is the middle of the box and a^2 = r / (1 + r) sum_i ((high_i - low_i) / (2 ell_i))^2.
-    On any points the kernel has rank d + 2, so that "coefficients" (see `posterior_for`) are few.
+    On any points the rank is at most d + 2, so that "coefficients" (see `posterior_for`) are few.
 
     Args:
         lengthscale: ell > 0, a number or one per coordinate; only ratios count.
@@ -158,6 +158,9 @@ class SphericalLinear(Kernel):
         offset: o > 0, the variance of a constant relative to that of the linear part.
         radius: r > 0, which sets the share of the sphere that the box covers.
         low, high: the ends of the box, numbers or one per coordinate.
+    Raises:
+        InvalidInput: low is not below high, or tuples have different lengths; `check_points` also
+            refuses points outside the box.
     Source: Doumont et al. (2025); o = b_0 / b_1, log r = its r.
     """
 
@@ -177,7 +180,7 @@ class SphericalLinear(Kernel):
             object.__setattr__(self, name, tuple(ends.tolist()) if ends.ndim else float(ends))
         sizes = {np.size(part) for part in (self.lengthscale, self.low, self.high)} - {1}
         if len(sizes) > 1 or not np.all(np.asarray(self.low) < self.high):
-            raise InvalidInput(f"low must be below high, in one dimension with lengthscale: {self}")
+            raise InvalidInput(f"low must be below high, and both must fit lengthscale: {self}")
 
     def projected(self, x: Array) -> tuple[Array, Array, Array]:
         """The points u (n, d), 1 + |u|^2 as a column (n, 1), and the rates du_i / dx_i (d,)."""

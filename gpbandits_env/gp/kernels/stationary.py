@@ -41,7 +41,7 @@ class Stationary(Kernel):
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.
         variance: v > 0, in the units of f squared.
     Raises:
-        InvalidInput: a parameter is not a finite number above 0.
+        InvalidInput: a parameter is not a number above 0, or is extreme (see `hyper`).
     """
 
     is_stationary: ClassVar[bool] = True
@@ -65,9 +65,10 @@ class Stationary(Kernel):
         return self.profile(r), self.slope(r)
 
     def spectral_scales(self, rng: np.random.Generator, count: int) -> Array | None:
-        """Draws of s >= 0, (count, 1), such that p(r) = E exp(-s^2 r^2 / 2); None if unknown.
+        """Draws of s >= 0 such that p(r) = E exp(-s^2 r^2 / 2), (count, 1); None if unknown.
 
-        Every profile that is a covariance in all dimensions is such a mixture (Schoenberg).
+        A constant s may have shape (1, 1). Every continuous profile that is a covariance in all
+        dimensions is such a mixture (Schoenberg).
         """
         return None
 
@@ -180,8 +181,9 @@ class SquaredExponential(Stationary):
 
 
 class StationaryColumns(Columns):
-    r"""v p(\|x - z_j\| / ell): |x|^2 - 2 x.z + |z|^2, exactly 0 at equal points.
+    r"""v p(\|x - z_j\| / ell), with distances that are exactly 0 at equal points.
 
+    Above three coordinates, squared distances are |x|^2 - 2 x.z + |z|^2; below, see `distances`.
     With weights w and slopes s_j, the gradients contract to a matrix product: sum_j w_j dk(x, z_j)
     / dx = -v (x sum_j w_j s_j - sum_j w_j s_j z_j) / ell^2. Cost: O(n m d), without (n, m, d).
 

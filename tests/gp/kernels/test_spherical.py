@@ -37,7 +37,7 @@ def test_the_coefficients_are_d_plus_2_and_their_posterior_is_the_dense_one():
 def test_mistakes():
     with pytest.raises(InvalidInput, match="low must be below high"):
         SphericalLinear(0.5, low=1.0)
-    with pytest.raises(InvalidInput, match="one dimension"):
+    with pytest.raises(InvalidInput, match="must fit lengthscale"):
         SphericalLinear(ELL, low=(0.0, 0.0))
     with pytest.raises(InvalidInput, match="for 3 coordinates"):
         SphericalLinear(ELL).check_points(POINTS[:, :2])
