@@ -106,8 +106,8 @@ class FourierFeatures(BoxSampler):
 class ProductFeatures(BoxSampler):
     """Outer products of one-dimensional features, for the squared exponential in few dimensions.
 
-    `error` bounds the error of the covariance on a grid of 1600 even points per axis. It is about
-    1e-12; the error of gradients is about 1e-9. The features are not accurate outside the box.
+    `error` bounds the error of the covariance on a grid of 1600 even points per axis. It is mostly
+    below 1e-12; that of gradients is about 1e-9. The features are not accurate outside the box.
 
     Cost: O(rank) per point; the rank is the product of the ranks of the axes.
 

@@ -72,16 +72,18 @@ _CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)
 
 
 def sampler_for(arms: Arms, kernel: Kernel) -> Sampler:
-    """The cheapest sampler of GP draws on arms that is exact to about 1e-12 of the variance.
+    """The cheapest sampler of GP draws on arms, exact to about 1e-12 of the largest variance.
 
     It is the first that is possible of: a Kronecker product (a product kernel on a grid of two or
-    more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT circulant embedding
-    (a stationary kernel on an even grid of 800 arms or more, if its torus is cheaper than a full
-    factor), and a full factor (up to 10,000 arms; above 3000, jitter may add to its error). Each
-    process caches the last 256 MB of samplers, so that trials share them.
+    more axes), a low-rank factor (up to rank n/4 or 400, or 256 where an FFT is possible), an FFT
+    circulant embedding (a stationary kernel on an even grid of 800 arms or more, up to 3000 arms
+    only if its torus is cheaper than a full factor), and a full factor (up to 10,000 arms; above
+    3000, jitter may add to its error). Each
+    process caches the last 64 samplers of up to 256 MB in total, so that trials share them.
 
     Raises:
         InvalidInput: the kernel does not accept the arms, or there are too many for a full factor.
+        NotPositiveDefinite: the kernel is no covariance function.
     """
     check_on(kernel, arms.coordinates)
     return _CACHE.get((arms, kernel), lambda: _cheapest(arms, kernel))
@@ -102,7 +104,7 @@ def factor_for(
 
 
 def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
-    """Features that reproduce the kernel of each axis to 1e-11, or None if there are none."""
+    """The `ProductFeatures` of a kernel, or None if it has none or too many would be needed."""
     try:
         return ProductFeatures(box, kernel)
     except InvalidInput:

@@ -22,7 +22,8 @@ GROWTH = 1.06
 TOLERANCE = 1e-12
 # An axis need not grow if its covariance at half the period is below this part of the largest.
 UNEQUAL = 0.3
-# The number of continuous derivatives of a bent lag. Measured: fewer or more need larger tori.
+# The number of continuous derivatives of the slope of a bent lag. Measured: with 3 to 5 the tori
+# are smallest.
 SMOOTHNESS = 4
 # Mirror images of a covariance agree up to this much rounding.
 MIRRORED = 64.0 * EPS

@@ -50,18 +50,19 @@ def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
     condition number, but a symmetric root by less than 1e-6. Above 3000 arms, which take too long,
     the factor is a Cholesky factor, if need be with jitter.
 
-    Cost: O(n^3) once; at n = 2500 0.3 s, and 4 s for a symmetric root. Memory: two n x n matrices
-    during construction; for a symmetric root, five. The error of a Cholesky factor is bounded by
-    (n + 1) units of rounding of the largest variance (Higham 2002, Theorem 10.3). That of a
-    symmetric root is measured.
+    Cost: O(n^3) once; at n = 2500 0.3 s, and 4 s for a symmetric root. Memory: three to five n x n
+    matrices during construction, which depends on the kernel; for a symmetric root, six. The error
+    of a Cholesky factor is bounded by (n + 1) units of rounding of the largest variance (Higham
+    2002, Theorem 10.3). That of a symmetric root is measured.
 
     Raises:
         NotPositiveDefinite: the kernel is no covariance function.
+        InvalidInput: the kernel gives NaN or infinity.
     """
     gram = covariance(kernel, arms.coordinates)
     top = float(gram.diagonal().max())
     lower, jitter = cholesky(gram, f"the kernel {kernel.type_name!r} on these arms")
-    smallest, _ = dpocon(lower.T, 1.0)  # the smallest eigenvalue or less
+    smallest, _ = dpocon(lower.T, 1.0)  # about the smallest eigenvalue or less
     regular = not jitter and smallest > NEARLY_SINGULAR * top
     if regular or arms.size > MOST_SYMMETRIC:
         return DenseFactor(lower, (arms.size + 1) * EPS * top + jitter)
@@ -160,7 +161,7 @@ class KroneckerFactor(Factor):
         """The factor without columns that together change no entry of K by more than ``budget``.
 
         A column c changes an entry by at most max_x c(x)^2, the product of the maxima per axis. The
-        omitted columns add to the error.
+        omitted columns add to the error. If they are less than a tenth of all, none is omitted.
         """
         heights = reduce(np.multiply.outer, (np.max(a * a, axis=0) for a in self.factors)).ravel()
         # Columns that differ in the order of the axes are tied.
