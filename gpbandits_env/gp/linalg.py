@@ -88,7 +88,7 @@ def pivoted_cholesky(
         max_rank: the largest allowed rank.
     Returns:
         F (n, r), the pivots (r,) in the order chosen, and the error; None if the rank exceeds
-        ``max_rank``.
+        ``max_rank``, or if K is not positive semidefinite, so that diag F F^T exceeds diag K.
     Source: Harbrecht, Peters and Schneider (2012), Algorithm 1.
     """
     left = np.array(diagonal, dtype=np.float64)
@@ -111,6 +111,8 @@ def pivoted_cholesky(
         left[pivot] = 0.0
         pivots.append(pivot)
     factor = np.ascontiguousarray(columns[: len(pivots)].T)
+    if (np.einsum("ij,ij->i", factor, factor) - diagonal).max() > LAST_JITTER * top:
+        return None
     return factor, np.array(pivots, dtype=np.int64), most + (len(pivots) + 4) * EPS * top
 
 

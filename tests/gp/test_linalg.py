@@ -106,6 +106,11 @@ def test_repeated_points_and_a_zero_matrix_are_no_trouble():
     assert error == 0.0
 
 
+def test_pivoted_cholesky_refuses_an_indefinite_matrix():
+    """Its first pivot leaves a negative diagonal, with nothing that could be a next pivot."""
+    assert pivoted(np.array([[1.0, 3.0], [3.0, 1.0]])) is None
+
+
 def test_only_pivot_rows_are_asked_for():
     points = np.linspace(0.0, 1.0, 500)[:, None]
     matrix, asked = squared_exponential(points, 0.2), []

@@ -196,7 +196,7 @@ class _Axis:
         found = pivoted_cholesky(
             lambda i: kernel(line[i : i + 1], line)[0], kernel.diagonal(line), TOLERANCE, MOST_RANK
         )
-        why = f"its rank is above {MOST_RANK}"
+        why = f"its rank is above {MOST_RANK}, or it is no covariance function"
         if found is not None:
             factor, pivots, _ = found
             self.kernel, self.pivots, self.rank = kernel, line[pivots], len(pivots)

@@ -74,7 +74,7 @@ def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
 def low_rank_factor(
     arms: Arms, kernel: Kernel, max_rank: int, tolerance: float = 1e-12
 ) -> MatrixFactor | None:
-    """The pivoted Cholesky factor, or None where the numerical rank exceeds ``max_rank``.
+    """The pivoted Cholesky factor; None if its rank exceeds ``max_rank`` or K is no covariance.
 
     The rank of the squared exponential of lengthscale 0.2 is 19 on 1000 points of [0, 1] and 266
     on a 50 x 50 grid of the unit square. The rank of a Matern kernel is about n. The missing

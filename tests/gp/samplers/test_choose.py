@@ -2,8 +2,15 @@ import numpy as np
 import pytest
 
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput
-from gpbandits_env.gp.kernels import Empirical, Linear, Matern12, Matern52, SquaredExponential
+from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
+from gpbandits_env.gp.kernels import (
+    Empirical,
+    Linear,
+    Matern12,
+    Matern52,
+    SquaredExponential,
+    Stationary,
+)
 from gpbandits_env.gp.samplers import (
     CirculantSampler,
     DenseFactor,
@@ -64,6 +71,23 @@ def test_a_real_covariance_with_a_wide_spectrum_is_drawn_exactly(phi):
     sampler = sampler_for(Arms(np.arange(46)), kernel)
     matrix = phi(sampler)
     assert np.abs(matrix @ matrix.T - kernel.covariance).max() <= sampler.error <= 1e-11
+
+
+class NoCovariance(Stationary):
+    """1 - r is far below -1 at long distances, where no covariance may be."""
+
+    def profile(self, r):
+        return 1.0 - r
+
+    def slope(self, r):
+        return 0.0 * r
+
+
+def test_a_kernel_that_is_no_covariance_gets_no_factor_of_low_rank():
+    arms, kernel = Arms(3.0 * FREE.coordinates[:50]), NoCovariance(0.3)
+    assert factor_for(arms, kernel, 20) is None
+    with pytest.raises(NotPositiveDefinite, match="check that the kernel is a covariance"):
+        sampler_for(arms, kernel)
 
 
 def test_a_kernel_that_does_not_fit_the_arms_is_refused():
