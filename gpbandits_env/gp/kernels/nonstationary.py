@@ -178,8 +178,9 @@ class SphericalLinear(Kernel):
         for name in self.fixed:
             ends = finite_array(getattr(self, name), name)
             object.__setattr__(self, name, tuple(ends.tolist()) if ends.ndim else float(ends))
-        sizes = {np.size(part) for part in (self.lengthscale, self.low, self.high)} - {1}
-        if len(sizes) > 1 or not np.all(np.asarray(self.low) < self.high):
+        shapes = {np.shape(part) for part in (self.lengthscale, self.low, self.high)} - {()}
+        flat = len(shapes) <= 1 and all(len(shape) == 1 for shape in shapes)
+        if not flat or not np.all(np.asarray(self.low) < self.high):
             raise InvalidInput(f"low must be below high, and both must fit lengthscale: {self}")
 
     def projected(self, x: Array) -> tuple[Array, Array, Array]:

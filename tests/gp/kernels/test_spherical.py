@@ -39,6 +39,10 @@ def test_mistakes():
         SphericalLinear(0.5, low=1.0)
     with pytest.raises(InvalidInput, match="must fit lengthscale"):
         SphericalLinear(ELL, low=(0.0, 0.0))
+    with pytest.raises(InvalidInput, match="must fit lengthscale"):
+        SphericalLinear(0.5, low=(0.0,), high=(1.0, 1.0))
+    with pytest.raises(InvalidInput, match="must fit lengthscale"):
+        SphericalLinear(0.5, low=((0.0, 0.0),))
     with pytest.raises(InvalidInput, match="for 3 coordinates"):
         SphericalLinear(ELL).check_points(POINTS[:, :2])
 
