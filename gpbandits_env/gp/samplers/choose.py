@@ -78,8 +78,8 @@ def sampler_for(arms: Arms, kernel: Kernel) -> Sampler:
     more axes), a low-rank factor (up to rank n/4 or 400, or 256 where an FFT is possible), an FFT
     circulant embedding (a stationary kernel on an even grid of 800 arms or more, up to 3000 arms
     only if its torus is cheaper than a full factor), and a full factor (up to 10,000 arms; above
-    3000, jitter may add to its error). Each
-    process caches the last 64 samplers of up to 256 MB in total, so that trials share them.
+    3000, jitter may add to its error). Each process caches the last 64 samplers of up to 256 MB in
+    total, so that trials share them.
 
     Raises:
         InvalidInput: the kernel does not accept the arms, or there are too many for a full factor.
