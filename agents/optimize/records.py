@@ -196,11 +196,11 @@ class CampaignLog:
 
     def moves_origin(self) -> bool:
         """Whether the origin, which was 0, has just become the first value."""
-        values = [float(record.value or 0.0) for record in self.of("done")]
-        if self.origin or len(values) < FEWEST_FOR_ORIGIN:
+        if self.origin:
             return False
+        values = [float(record.value or 0.0) for record in self.of("done")]
         spread = max(values) - min(values)
-        if 0.0 < spread < FAR * max(map(abs, values)):
+        if len(values) >= FEWEST_FOR_ORIGIN and 0.0 < spread < FAR * max(map(abs, values)):
             self.origin = values[0]
         return bool(self.origin)
 

@@ -71,7 +71,7 @@ class Surrogates:
             log.told_at(record.id, log.now, pace)
         self.slacks.tell(records)
         if self._standardizes and log.moves_origin():
-            self.learn_anew()
+            self._learn_values_anew()
 
     def _pooled(self, new: Sequence[Record]) -> Sequence[Record]:
         """New records with their noise as the agent learns it; that of earlier ones changes too."""
@@ -86,6 +86,12 @@ class Surrogates:
 
     def learn_anew(self) -> None:
         """Forget all data, and observe those of the log with their times."""
+        self._learn_values_anew()
+        told = (record for record, _, _ in self._log.observed())
+        self.slacks.learn_anew([record for record in told if record is not None])
+        self.failures.learn_anew(self._log.records)
+
+    def _learn_values_anew(self) -> None:
         told = self._log.observed()
         learned = [entry for entry in told if not self.noise.is_known(entry[0])]
         if self.noise.replicates is not None:
@@ -93,8 +99,6 @@ class Surrogates:
             each = ((*entry, sd) for entry, sd in zip(learned, sds, strict=True))
             learned = [(r and replace(r, noise=sd), reward, one) for r, reward, one, sd in each]
         self.in_space.learn_anew(learned)
-        self.slacks.learn_anew([record for record, _, _ in told if record is not None])
-        self.failures.learn_anew(self._log.records)
 
     def recommended(self) -> Record | None:
         """The record with the best posterior mean where constraints likely hold, or the best."""

@@ -61,6 +61,14 @@ def test_values_that_are_near_or_few_are_no_reason_to_warn_of_a_penalty(begun, o
         campaign.observe([0.1 * i, 0.5], value)
 
 
+def test_an_evaluation_is_one_label_for_the_model_of_failures_where_values_are_far_from_zero(begun):
+    campaign = begun(0)
+    for i, value in enumerate([np.nan, 1e6, 1e6 + 0.1, 1e6 + 0.3, 1e6 + 0.2, 1e6 + 0.4, 1e6]):
+        campaign.observe([0.1 * i, 0.5], value)
+    assert campaign.snapshot()["origin"] == 1e6
+    assert campaign.snapshot()["success"]["labels"].tolist() == [-1.0, *[1.0] * 6]
+
+
 def test_an_error_leaves_the_origin_of_values(begun, monkeypatch):
     campaign = begun(0)
     for x in (0.0, 0.2, 0.4, 0.6):
