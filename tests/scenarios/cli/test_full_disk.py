@@ -128,7 +128,8 @@ print(json.dumps(found))
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are of POSIX")
 def test_a_run_keeps_its_trials_at_twenty_places_and_resumes(tmp_path):
-    shares = [random.Random(f"run {i}").random() for i in range(20)]
+    # What is written after the last trial is less than a twentieth.
+    shares = [0.95 * random.Random(f"run {i}").random() for i in range(20)]
     command = [sys.executable, "-c", RUN, json.dumps(shares)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
@@ -142,4 +143,4 @@ def test_a_run_keeps_its_trials_at_twenty_places_and_resumes(tmp_path):
         assert others == []  # no journal
         assert again == 0
         assert same
-    assert len({kept for _, _, kept, *_ in found}) > 3
+    assert len({kept for _, _, kept, *_ in found}) > 2
