@@ -69,7 +69,8 @@ def agent_for(
     The ``scale`` of an agent that draws posterior samples is `sample_scale`. In spaces with
     choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
     ``augmented`` and its ``incumbent`` is "sampled"; see `noise` too. An agent with an incumbent
-    takes the posterior means of pending evaluations for their values (``batch="believer"``).
+    takes the posterior means of pending evaluations for their values (``batch="believer"``). Its
+    search takes ends of ascents that are level with the best candidate (`Search.takes_level`).
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -97,6 +98,7 @@ def agent_for(
         given |= _with_noise(noise, given)
     agent = make(name, problem, seed=seed, **given)
     assert isinstance(agent, GPAgent)
+    agent.search.takes_level = True  # the kept results of scenarios are those without it
     # The options of a choice share a lengthscale. An embedding, which only the agent knows, has
     # other coordinates.
     refit, mapped = agent.refit, agent.action_map

@@ -154,7 +154,7 @@ class BoxSearch(CandidateSearch):
         alone: Score,
         logarithmic: bool = False,
     ) -> Array | None:
-        """The best end, (1, d), of ascents from candidates y; None if none is above the leader."""
+        """The best end, (1, d), of ascents from candidates y; None if the leader stays."""
         (first, tolerance), count = leads, min(self.settings.starts, len(y))
         if not count:
             return None
@@ -175,8 +175,9 @@ class BoxSearch(CandidateSearch):
             least = LEAST_GAIN if logarithmic else least_gain(score)
             found, values = alternated(self.box, alone, again, found, values, least)
         top = int(leading(values, tolerance / TIE))
-        higher = values[top] > score[first] + tolerance
-        return self._lift(found[[top]]) if higher else None
+        gain = values[top] - score[first]
+        taken = gain >= -tolerance if self.takes_level else gain > tolerance
+        return self._lift(found[[top]]) if taken else None
 
     def sampled(self, posterior: BoxPosterior, rng: Generator, size: int) -> tuple[Array, Array]:
         count = self.settings.sample_starts

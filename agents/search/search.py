@@ -34,6 +34,8 @@ class Search(Part, ABC):
             samples are maximized over their feasible points.
         scale: the factor of the difference between posterior samples and the posterior mean.
         excluded: arms that are not chosen while others may be; None for no arm, and in a box.
+        takes_level: whether `BoxSearch` also takes an ascent's end that is level with the best
+            candidate. Near a maximum all scores are level, and only its ends come closer.
         refines: whether `best` improves the best of the listed actions.
         draws_paths: whether `sampled` needs `BoxPosterior.paths`, which not every kernel has.
         usual_beta: the beta_t of "ucb" for an algorithm with this search, if it is its own.
@@ -46,6 +48,7 @@ class Search(Part, ABC):
     feasibility: Feasibility | None = None
     scale: float = 1.0
     excluded: IntArray | None = None
+    takes_level: bool = False
 
     def follow(self, t: int, posterior: Any) -> None:
         """Prepare for round t, at the end of the round before and after other data arrived."""

@@ -269,6 +269,21 @@ class TestOthers:
             search_for(Arms.grid(3), {}, rng)
 
 
+def test_where_scores_are_level_the_end_of_an_ascent_is_closer_to_the_maximum():
+    """Means that differ by less than 1e-9 of their size are level."""
+    for seed in range(4):
+        near = posterior(2, seed)
+        belief = BoxPosterior(near.box, Matern52(0.5), 1e-3, prior_mean=1e8)
+        belief.condition(near.observed, 1e8 + near.mean_at_observed())
+        acquisition = ACQUISITIONS["log-ei"](belief)
+        usual, level = search(belief, seed), search(belief, seed)
+        level.takes_level = True
+        found = [
+            value(acquisition, belief, one.best(acquisition, belief)) for one in (usual, level)
+        ]
+        assert found[1] > found[0] + 0.01
+
+
 def test_samples_of_a_small_scale_have_the_maximum_of_the_mean():
     belief = posterior(2, 0)
     wide, narrow = search(belief), search(belief)
