@@ -84,13 +84,15 @@ def ratio(a: Array, b: Array, logarithmic: bool = False) -> tuple[float, float, 
     return mean_a / mean_b, low, high
 
 
-def _against(low: float, high: float, ends: tuple[float | None, float | None]) -> str:
-    """Whether an interval lies between its limits, as a whole, in part, or not."""
-    above, below = ends
+def _against(
+    yardstick: str, limits: Limits, low: float, high: float, numbers: dict[str, float]
+) -> Judged:
+    """Whether an interval lies between its limits, as a whole, in part, or not; and the numbers."""
+    above, below = limits.ends(yardstick)
     least, most = (-np.inf if above is None else above), (np.inf if below is None else below)
-    if low > least and high < most:
-        return HOLDS
-    return FAILS if high < least or low > most else UNDECIDED
+    outcome = FAILS if high < least or low > most else UNDECIDED
+    outcome = HOLDS if low > least and high < most else outcome
+    return outcome, numbers | {"low": low, "high": high}
 
 
 def level(a: Array, b: Array, limits: Limits) -> Judged:
@@ -98,10 +100,9 @@ def level(a: Array, b: Array, limits: Limits) -> Judged:
 
     Equal values in every unit are undecided: the two are one run, and show nothing of each other.
     """
-    value, low, high = ratio(a, b, limits.logarithmic)
-    outcome = _against(low, high, limits.ends("level"))
-    outcome = UNDECIDED if np.array_equal(a, b) else outcome
-    return outcome, {"ratio": value, "low": low, "high": high}
+    value, *ends = ratio(a, b, limits.logarithmic)
+    outcome, numbers = _against("level", limits, *ends, {"ratio": value})
+    return UNDECIDED if np.array_equal(a, b) else outcome, numbers
 
 
 def better(a: Array, b: Array, limits: Limits) -> Judged:
@@ -121,19 +122,19 @@ def best(a: Array, others: Mapping[str, Array], limits: Limits) -> Judged:
     The factor is 1.25, and 1.5 for values that are logarithms.
     """
     lowest = min(others, key=lambda label: float(others[label].mean()))
-    value, low, high = ratio(a, others[lowest], limits.logarithmic)
+    value, *ends = ratio(a, others[lowest], limits.logarithmic)
     rank = 1.0 + sum(float(o.mean()) < float(a.mean()) for o in others.values())
-    outcome = HOLDS if rank == 1.0 else _against(low, high, limits.ends("best"))
     numbers = {"a": float(a.mean()), lowest: float(others[lowest].mean()), "rank": rank}
-    return outcome, numbers | {"ratio": value, "low": low, "high": high}
+    outcome, numbers = _against("best", limits, *ends, numbers | {"ratio": value})
+    return HOLDS if rank == 1.0 else outcome, numbers
 
 
 def published(a: Array, value: float, limits: Limits) -> Judged:
     """The interval of the mean over the published value lies inside [1/2, 2]."""
     mean = float(a.mean())
     low, high = (end / value for end in interval(mean, error(a), len(a)))
-    numbers = {"a": mean, "published": value, "ratio": mean / value, "low": low, "high": high}
-    return _against(low, high, limits.ends("published")), numbers
+    numbers = {"a": mean, "published": value, "ratio": mean / value}
+    return _against("published", limits, low, high, numbers)
 
 
 def slope(a: Array, x: Array, limits: Limits) -> Judged:
@@ -147,25 +148,21 @@ def slope(a: Array, x: Array, limits: Limits) -> Judged:
     weights /= weights @ weights
     # Less the first, which no slope depends on, so that constant curves have slope 0 exactly.
     value, a = float(weights @ np.log(mean / mean[0])), a / mean
-    low, high = interval(value, error((a - a[:, :1]) @ weights), len(a))
-    numbers = {"slope": value, "low": low, "high": high}
-    return _against(low, high, limits.ends("slope")), numbers
+    ends = interval(value, error((a - a[:, :1]) @ weights), len(a))
+    return _against("slope", limits, *ends, {"slope": value})
 
 
 def mean(a: Array, limits: Limits) -> Judged:
     """The interval of the mean is above or below a limit."""
     value = float(a.mean())
-    low, high = interval(value, error(a), len(a))
-    numbers = {"mean": value, "low": low, "high": high}
-    return _against(low, high, limits.ends("mean")), numbers
+    return _against("mean", limits, *interval(value, error(a), len(a)), {"mean": value})
 
 
 def share(a: Array, limits: Limits) -> Judged:
     """Wilson's interval of the share of values that are not 0 is on the right side of a limit."""
     found = binomtest(int(np.count_nonzero(a)), len(a))
     low, high = map(float, found.proportion_ci(COVERAGE, "wilson"))
-    outcome = _against(low, high, limits.ends("share"))
-    return outcome, {"share": float(found.statistic), "low": low, "high": high}
+    return _against("share", limits, low, high, {"share": float(found.statistic)})
 
 
 def limit(a: Array, limits: Limits) -> Judged:
