@@ -49,8 +49,10 @@ class Bound(ABC):
 BOUNDS: Family[Bound] = Family("bound")
 
 
-def _arms(problem: Problem, whose: str, *, batches: bool = False, drifts: bool = False) -> Arms:
-    """The arms of a problem that a theorem covers."""
+def _arms(
+    problem: Problem, whose: str, *, batches: bool = False, drifts: bool = False
+) -> tuple[Arms, float]:
+    """The arms of a problem that a theorem covers, and the largest prior variance."""
     if not isinstance(problem.domain, Arms) or not (batches or problem.batch_size == 1):
         what = "batches" if batches else "one action per round"
         raise InvalidInput(f"{whose} about {what} on a finite set of arms")
@@ -58,20 +60,17 @@ def _arms(problem: Problem, whose: str, *, batches: bool = False, drifts: bool =
         raise InvalidInput(f"{whose} about rewards that are not late, without contexts")
     if not drifts and (problem.epsilon or problem.temporal is not None):
         raise InvalidInput(f"{whose} about a function that does not drift")
-    return problem.domain
+    return problem.domain, float(problem.kernel.diagonal(problem.domain.coordinates).max())
 
 
-def _drifting(problem: Problem) -> tuple[Arms, float]:
-    arms = _arms(problem, "Theorems 4.2 and 4.3 are", drifts=True)
+def _drifting(problem: Problem) -> tuple[Arms, float, float]:
+    """The arms, the variance and the epsilon of a problem that the theorems on drifts cover."""
+    known = _arms(problem, "Theorems 4.2 and 4.3 are", drifts=True)
     if problem.epsilon is None:
         raise InvalidInput(
             "Theorems 4.2 and 4.3 are about a function that drifts with a known epsilon"
         )
-    return arms, problem.epsilon
-
-
-def _variance(problem: Problem, arms: Arms) -> float:
-    return float(problem.kernel.diagonal(arms.coordinates).max())
+    return *known, problem.epsilon
 
 
 def _side(arms: Arms) -> float:
@@ -97,9 +96,8 @@ class Theorem1(Bound):
     legend = "Theorem 1, delta = {0.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
-        arms, noise_var = _arms(problem, "Theorem 1 is"), problem.noise_var
+        (arms, variance), noise_var = _arms(problem, "Theorem 1 is"), problem.noise_var
         gain = theory.information_gain_bound(arms, problem.kernel, noise_var, horizon)
-        variance = _variance(problem, arms)
         bound = theory.regret_bound_theorem1(gain, arms.size, self.delta, noise_var, variance)
         return bound / _rounds(horizon)
 
@@ -128,17 +126,17 @@ class Theorem43(Bound):
     legend = "Theorem 4.3, greedy gain, delta = {0.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
-        (arms, _), rounds, gain = _drifting(problem), _rounds(horizon), self._gain(problem, horizon)
-        tails = (self.delta, self.a, self.b)
+        (arms, variance, _), rounds = _drifting(problem), _rounds(horizon)
+        gain, tails = self._gain(problem, horizon), (self.delta, self.a, self.b)
         beta = time_varying.beta_time_varying(rounds, arms.dim, *tails, _side(arms))
         bound = time_varying.regret_bound_time_varying(
-            rounds, beta, gain, problem.noise_var, _variance(problem, arms)
+            rounds, beta, gain, problem.noise_var, variance
         )
         return bound / rounds
 
     def _gain(self, problem: Problem, horizon: int) -> Array:
         """A bound on gamma~_T after each round."""
-        arms, epsilon = _drifting(problem)
+        arms, _, epsilon = _drifting(problem)
         return 2.0 * time_varying.greedy_time_varying_gain(
             arms, problem.kernel, problem.noise_var, epsilon, horizon
         )
@@ -161,10 +159,10 @@ class Theorem43Blocks(Theorem43):
         return f"Theorem 4.3, eq. (21) {form}, delta = {self.delta:g}"
 
     def _gain(self, problem: Problem, horizon: int) -> Array:
-        (arms, epsilon), noise_var = _drifting(problem), problem.noise_var
+        (arms, variance, epsilon), noise_var = _drifting(problem), problem.noise_var
         longest = min(LONGEST_BLOCK, horizon)
         gains = theory.information_gain_bound(arms, problem.kernel, noise_var, longest)
-        rounds, printed, variance = _rounds(horizon), self.as_printed, _variance(problem, arms)
+        rounds, printed = _rounds(horizon), self.as_printed
         forms = [
             time_varying.time_varying_gain_bound(
                 rounds, block, float(gain), noise_var, epsilon, variance, as_printed=printed
@@ -195,11 +193,10 @@ class Theorem42(Bound):
     legend = "Theorem 4.2 (R-GP-UCB), delta = {0.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
-        (arms, epsilon), noise_var = _drifting(problem), problem.noise_var
+        (arms, variance, epsilon), noise_var = _drifting(problem), problem.noise_var
         block = paper_block_length(problem.replaced(horizon=horizon))
         gain = theory.information_gain_bound(arms, problem.kernel, noise_var, block)[-1]
-        rounds = _rounds(horizon)
-        slopes, variance = (self.delta, self.a, self.b), _variance(problem, arms)
+        rounds, slopes = _rounds(horizon), (self.delta, self.a, self.b)
         beta = time_varying.beta_resetting(rounds, arms.dim, *slopes, _side(arms))
         # The theorem is for a function of variance 1. Its 2 is the error of a grid.
         sd = math.sqrt(variance)
@@ -218,7 +215,7 @@ def _compressed(problem: Problem, horizon: int, epsilon: float) -> tuple[Array, 
 
     Both follow from the greedy gain of this problem (srinivas2010, eq. 5).
     """
-    arms = _arms(problem, "the bounds of bedi2022 are")
+    arms, _ = _arms(problem, "the bounds of bedi2022 are")
     gain = theory.information_gain_bound(arms, problem.kernel, problem.noise_var, horizon)
     order = np.minimum(_rounds(horizon), theory.model_order_bound_by_gain(gain, epsilon))
     return order.astype(np.float64), np.append(0.0, gain)[order]
@@ -241,10 +238,9 @@ class Theorem32(Bound):
     legend = "eq. (3.2), epsilon = {0.epsilon:g}, delta = {0.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
-        arms, rounds = _arms(problem, "the bounds of bedi2022 are"), _rounds(horizon)
-        _, gain = _compressed(problem, horizon, self.epsilon)
+        arms, variance = _arms(problem, "the bounds of bedi2022 are")
+        rounds, (_, gain) = _rounds(horizon), _compressed(problem, horizon, self.epsilon)
         beta = theory.beta_finite(rounds, arms.size, self.delta)
-        variance = _variance(problem, arms)
         bound = theory.regret_bound_compressed(
             rounds, beta, gain, problem.noise_var, self.epsilon, variance
         )
@@ -287,10 +283,9 @@ class BatchTheorem1(Bound):
     legend = "Theorem 1"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
-        arms = _arms(problem, "the bound of ren2024 is", batches=True)
+        arms, variance = _arms(problem, "the bound of ren2024 is", batches=True)
         m, noise = problem.batch_size, problem.noise_var
         gain = theory.information_gain_bound(arms, problem.kernel, noise, m * horizon)
-        variance = _variance(problem, arms)
         rho = math.sqrt(1.0 + m * variance / noise)
         total = theory.regret_bound_ts_rsr(gain, m, arms.size, noise, rho, variance)
         return total / (m * np.arange(1.0, horizon + 1.0))
