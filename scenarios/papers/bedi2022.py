@@ -10,7 +10,7 @@ regularizer, "@scaled" rewards of variance 1, and "@qbar" BKB's dictionaries as 
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.metrics import Panel
@@ -79,34 +79,31 @@ HORIZON = (
 SHORT = "the horizon is not stated: 2000"
 
 
-class _Reading(NamedTuple):
-    """One way in which every figure is run."""
+def _reading(
+    title: str,
+    agents: tuple[AgentEntry, ...],
+    budgets: tuple[float, ...] = (),
+    *choices: str,
+    **more: Any,
+) -> Plain:
+    """What one way in which every figure is run declares, of 2000 rounds; ``more`` replaces it."""
+    bounds = tuple({"type": k, "epsilon": e} for e in budgets for k in BOUNDS)
+    usual = {"horizon": 2000, "choices": (*choices, SHORT)}
+    return {"title": title, "agents": agents, "bounds": bounds, **usual, **more}
 
-    end: str
-    title: str
-    agents: tuple[AgentEntry, ...]
-    budgets: tuple[float, ...] = ()
-    horizon: int = 2000
-    choices: tuple[str, ...] = (SHORT,)
-    alternatives: tuple[AgentEntry, ...] = ()
 
-
-def _regularized(noise_var: float = REGULARIZER, test: float = NOISE_VAR) -> _Reading:
+def _regularized(noise_var: float = REGULARIZER, test: float = NOISE_VAR) -> Plain:
     # Coefficients need a noise variance of 1e-4 or more to be exact.
     fitted = {"noise_var": noise_var}
     rows = {**fitted, "posterior": "rows"}
     tested = {"compress": {"epsilon": EPSILON, "noise_var": test}, **rows}
-    return _Reading(
-        "@regularized",
+    return _reading(
         ", with a small regularizer",
         (*dense(rows), *compressed({"": EPSILON}, tested), *nystrom(fitted)),
         (EPSILON,),
-        choices=(
-            "the noise variance of the posterior is not stated apart from that of the test: all "
-            f"posteriors here are fitted with {noise_var:g}, as a numerical regularizer, while the "
-            f"test of eq. (2.12) and the rewards have s^2 = {test:g}",
-            SHORT,
-        ),
+        "the noise variance of the posterior is not stated apart from that of the test: all "
+        f"posteriors here are fitted with {noise_var:g}, as a numerical regularizer, while the "
+        f"test of eq. (2.12) and the rewards have s^2 = {test:g}",
     )
 
 
@@ -117,61 +114,48 @@ PRINTED_DELTA = tuple(
     AgentEntry(f"{name}/delta", name, PRINTED | more, f"{note}, delta = 0.9 in beta_t")
     for name, more, note in (("gp-ucb", {}, "dense"), ("cub", {"compress": EPSILON}, "compressed"))
 )
-_READINGS = (
-    _Reading("", "", USUAL, (EPSILON,), 10_000, (HORIZON,), PRINTED_DELTA),
-    _Reading(
-        "@entropy",
+LONG: Plain = {"horizon": 10_000, "choices": (HORIZON,)}
+# The end of the id -> the reading.
+_READINGS = {
+    "": _reading("", USUAL, (EPSILON,), alternatives=PRINTED_DELTA, **LONG),
+    "@entropy": _reading(
         ", with the threshold on the entropy itself",
         (*dense(), *compressed({"": ENTROPY}), *nystrom()),
-        choices=(
-            "the abstract, Section 1, the text around eq. (2.11) and the proofs of Lemmas 8.1 and "
-            "8.3 compare the entropy itself with epsilon: an observation is informative if sigma^2 "
-            "> exp(2 epsilon)/(2 pi e) - s^2, which is 0.0576",
-            SHORT,
-        ),
+        (),
+        "the abstract, Section 1, the text around eq. (2.11) and the proofs of Lemmas 8.1 and "
+        "8.3 compare the entropy itself with epsilon: an observation is informative if sigma^2 "
+        "> exp(2 epsilon)/(2 pi e) - s^2, which is 0.0576",
     ),
-    _Reading(
-        "@epsilon",
+    "@epsilon": _reading(
         ", with larger budgets",
         # Labels have no dots: hundredths are written as 1e-2.
         (*dense(), *compressed({"/1e-2": 0.01, "/5e-2": 0.05}), *nystrom()),
         (0.01, 0.05),
-        choices=("the budgets are not the paper's: 0.01 and 0.05 compress early", SHORT),
+        "the budgets are not the paper's: 0.01 and 0.05 compress early",
     ),
-    _regularized(),
-    _Reading(
-        "@qbar",
+    "@regularized": _regularized(),
+    "@qbar": _reading(
         ", with BKB's dictionaries as in its theory",
         nystrom(qbar=QBAR),
-        choices=(
-            "qbar is that of Calandriello et al. (2019), Theorem 1, for 2000 rounds, delta = 0.1 "
-            f"and accuracy 1/2: {QBAR:g}",
-            SHORT,
-        ),
+        (),
+        "qbar is that of Calandriello et al. (2019), Theorem 1, for 2000 rounds, delta = 0.1 "
+        f"and accuracy 1/2: {QBAR:g}",
     ),
-)
+}
 
 
-def _scenario(name: str, reading: _Reading, trials: int) -> Scenario:
+def _scenario(name: str, end: str, reading: Plain, trials: int) -> Scenario:
     """A figure under a reading."""
     figure = _FIGURES[name]
-    usual = CHOICES[1:] if reading.end == "@qbar" else CHOICES
-    return Scenario(
-        id=f"bedi2022/{name}{reading.end}",
-        title=figure["title"] + reading.title,
-        env="gpbandits/Task-v0",
-        env_kwargs={"noise_var": NOISE_VAR, "kernel": SE, **figure["env_kwargs"]},
-        agents=reading.agents,
-        alternatives=reading.alternatives,
-        horizon=reading.horizon,
-        trials=trials,
-        panels=COSTLY if name == "mnist-logistic" else FIGURE,
-        choices=(*reading.choices, *usual, *figure["choices"]),
-        bounds=tuple({"type": k, "epsilon": e} for e in reading.budgets for k in BOUNDS),
-        source=figure["source"],
-        initial=figure["initial"],
-        selective=name == "mnist-logistic",
-    )
+    usual = CHOICES[1:] if end == "@qbar" else CHOICES
+    both: Plain = {
+        "title": figure["title"] + reading["title"],
+        "env_kwargs": {"noise_var": NOISE_VAR, "kernel": SE, **figure["env_kwargs"]},
+        "choices": (*reading["choices"], *usual, *figure["choices"]),
+        "trials": trials,
+    }
+    declared = {"panels": FIGURE, **figure, **reading, **both}
+    return Scenario(id=f"bedi2022/{name}{end}", env="gpbandits/Task-v0", **declared)
 
 
 EXACT = {"noise_var": 0.0, "model_noise_var": NOISE_VAR}
@@ -212,6 +196,8 @@ _FIGURES: dict[str, Plain] = {
             "the arms' accuracies are read from a table: the clock counts 45 ms, measured once "
             "on one core, for each evaluation that was made",
         ),
+        "panels": COSTLY,
+        "selective": True,
         "trials": (20, 3, 2, 2, 0),
     },
 }
@@ -222,12 +208,12 @@ VARIANCE = 1840.0
 SCALED = {"kernel": {**SE, "variance": VARIANCE}, "noise_var": VARIANCE * NOISE_VAR}
 
 
-def _scaled(reading: _Reading, trials: int) -> Scenario:
+def _scaled(end: str, reading: Plain, trials: int) -> Scenario:
     """Rosenbrock's function under a reading, scaled to variance 1, without BKB."""
-    made = _scenario("rosenbrock", reading, trials)
+    made = _scenario("rosenbrock", end, reading, trials)
     return replace(
         made,
-        id=f"{made.id}-scaled" if reading.end else f"{made.id}@scaled",
+        id=f"{made.id}-scaled" if end else f"{made.id}@scaled",
         title=f"{made.title}, scaled",
         env_kwargs={**made.env_kwargs, **SCALED},
         agents=tuple(e for e in made.agents if not e.label.startswith("bkb")),
@@ -242,11 +228,11 @@ def _scaled(reading: _Reading, trials: int) -> Scenario:
 
 SCENARIOS = (
     *(
-        _scenario(name, reading, count)
+        _scenario(name, end, reading, count)
         for name, figure in _FIGURES.items()
-        for reading, count in zip(_READINGS, figure["trials"], strict=True)
+        for (end, reading), count in zip(_READINGS.items(), figure["trials"], strict=True)
         if count
     ),
-    _scaled(_READINGS[0], 5),
-    _scaled(_regularized(VARIANCE * REGULARIZER, VARIANCE * NOISE_VAR), 10),
+    _scaled("", _READINGS[""], 5),
+    _scaled("@regularized", _regularized(VARIANCE * REGULARIZER, VARIANCE * NOISE_VAR), 10),
 )
