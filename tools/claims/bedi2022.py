@@ -14,8 +14,7 @@ from gpbandits_env.scenarios.results.evidence import Evidence, rounds_kept
 from gpbandits_env.scenarios.results.store import Store
 from tools.claims import Arrays, kept, named
 from tools.claims import bedi2022_bounds as bounds
-from tools.claims.bedi2022_clock import KINDS, clock, reached
-from tools.claims.bedi2022_runs import RULES
+from tools.claims.bedi2022_runs import KINDS, RULES, clock, reached
 
 EVALUATION = 0.045  # seconds per evaluation of the logistic regression
 OPERATION = 1e-9  # seconds per operation of a refit, which has |X| M^2 of them

@@ -7,7 +7,7 @@ from gpbandits_env.agents.acquisitions.functions import log_h
 from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
 from gpbandits_env.scenarios.results import evidence
-from tools.claims import bedi2022, bedi2022_bounds, bedi2022_clock
+from tools.claims import bedi2022, bedi2022_bounds, bedi2022_runs
 from tools.claims.bedi2022_runs import DELTA, NOISE_VAR, Runs, line
 
 ARMS = Arms.grid(40, -4.0, 4.0)
@@ -68,7 +68,7 @@ def test_a_domain_has_the_spacing_of_the_example():
 
 
 def test_a_refitted_posterior_is_the_dense_one():
-    posterior = bedi2022_clock.Refitted(ARMS)
+    posterior = bedi2022_runs.Refitted(ARMS)
     for arm, reward in ((3, 0.1), (20, -0.5), (20, -0.4)):
         posterior.condition([arm], [reward])
     mean, var = dense([3, 20, 20], [0.1, -0.5, -0.4])
@@ -188,15 +188,15 @@ def test_dictionaries_count_points_with_and_without_repeats():
 
 
 def test_a_clock_has_the_times_of_three_agents_with_the_same_rewards():
-    found = bedi2022_clock.clock(0.0, horizon=6, trials=2)
+    found = bedi2022_runs.clock(0.0, horizon=6, trials=2)
     values = 2.0 * VALUES
-    for rule in bedi2022_clock.RULES:
-        ratios = [found[f"{a}/{b} example {rule}"] for a, b in bedi2022_clock.RATIOS]
+    for rule in bedi2022_runs.RULES:
+        ratios = [found[f"{a}/{b} example {rule}"] for a, b in bedi2022_runs.RATIOS]
         assert all((ratio > 0.0).all() for ratio in ratios)
         assert ratios[1] * ratios[2] == pytest.approx(1.0)
         # With epsilon = 0 nothing is left out, and with a large one everything.
         timed = [
-            bedi2022_clock._timed(ARMS, values, 2, epsilon, 12, rule, kind, 0)
+            bedi2022_runs._timed(ARMS, values, 2, epsilon, 12, rule, kind, 0)
             for epsilon, kind in ((0.0, "compressed"), (0.0, "dense"), (9.0, "compressed"))
         ]
         assert all((np.diff(times) >= 0.0).all() for times, _ in timed)
