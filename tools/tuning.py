@@ -11,18 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env import agents
-from gpbandits_env.agents import Agent
+from gpbandits_env import Arms, Empirical, Problem, agents
 from gpbandits_env.arrays import Array, IntArray, Settings
-from gpbandits_env.domains import Arms
 from gpbandits_env.envs.table import split
-from gpbandits_env.gp.kernels import Empirical
 from gpbandits_env.gp.learning import Series, fit
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.threads import one_blas_thread
-from gpbandits_env.problem import Problem
 from gpbandits_env.rewards import datasets
-from gpbandits_env.rewards.datasets import Readings
 from gpbandits_env.scenarios.papers.time import markov, season, weighted
 from gpbandits_env.scenarios.scenario import Scenario
 
@@ -94,7 +89,7 @@ def training_rows(scenario: Scenario) -> tuple[Array, IntArray]:
     """
     given = scenario.env_kwargs
     readings = given["readings"]
-    if not isinstance(readings, Readings):
+    if not isinstance(readings, datasets.Readings):
         readings = datasets.load(readings, given.get("dataset_options"))
     values = readings.values[:, list(given.get("columns") or range(readings.values.shape[1]))]
     train, _ = split(-values if given.get("minimise") else values, given["train_fraction"])
@@ -124,7 +119,7 @@ def held_out_regret(
     return float(total / sum(map(len, parts)))
 
 
-def play(agent: Agent, rows: Array, given: Sequence[int] = ()) -> tuple[IntArray, Array]:
+def play(agent: agents.Agent, rows: Array, given: Sequence[int] = ()) -> tuple[IntArray, Array]:
     """The arms that an agent chooses on successive rows of readings, and the regret: (T,) each.
 
     The first arms may be given, which it is told as if it had chosen them.

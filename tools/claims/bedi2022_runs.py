@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from gpbandits_env import Arms, SquaredExponential
 from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition, LogEI, Mean, leader
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
-from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.gp.posterior import NystromPosterior, posterior_for
 from gpbandits_env.rewards.functions.formulas import example, rosenbrock_10
 from tools.claims import Arrays

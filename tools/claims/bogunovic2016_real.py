@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata, sem
 
+from gpbandits_env import Empirical, Problem
 from gpbandits_env.arrays import Array, IntArray, Settings
-from gpbandits_env.gp.kernels import Empirical
 from gpbandits_env.gp.threads import one_blas_thread
-from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers import bogunovic2016
 from gpbandits_env.scenarios.scenario import AgentEntry

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env import agents
+from gpbandits_env import Arms, Matern, Matern32, Matern52, Problem, SquaredExponential, agents
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Schedule
 from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array, Plain
-from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
-from gpbandits_env.gp.kernels import Kernel, Matern, Matern32, Matern52, SquaredExponential
+from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.theory import time_varying as tv
 from gpbandits_env.gp.theory.information import GREEDY
 from gpbandits_env.gp.threads import one_blas_thread
-from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers.bogunovic2016 import EPSILONS, TAILS
 from gpbandits_env.scenarios.study.runner import lent, make_env, run_rounds

@@ -14,13 +14,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.stats import spearmanr
 
-from gpbandits_env import agents
+from gpbandits_env import Box, Matern32, Problem, agents
 from gpbandits_env.agents.batch.sampled import RegretToSigmaRatio, Thompson
 from gpbandits_env.arrays import Array
-from gpbandits_env.domains import Box
-from gpbandits_env.gp.kernels import Matern32
 from gpbandits_env.gp.theory import information_gain
-from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.papers.ren2024 import BATCHES, LN2, PAPERS, REDRAWS, ROUND, SCENARIOS

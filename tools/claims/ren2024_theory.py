@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import sem
 
-from gpbandits_env import agents
+from gpbandits_env import Arms, SquaredExponential, agents
 from gpbandits_env.agents.acquisitions import RegretToSigma
 from gpbandits_env.agents.acquisitions.rules import Round
 from gpbandits_env.agents.batch.rule import rolled_back
 from gpbandits_env.agents.batch.sampled import RegretToSigmaRatio
 from gpbandits_env.arrays import Array, IntArray, Plain, Points, leading
-from gpbandits_env.domains import Arms
 from gpbandits_env.gp import theory
-from gpbandits_env.gp.kernels import Kernel, SquaredExponential, kernel_from_dict
+from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
 from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.theory.information import GREEDY
 from gpbandits_env.scenarios.papers.ren2024 import REDRAWS

@@ -9,15 +9,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, logsumexp
 
-from gpbandits_env import agents
+from gpbandits_env import Arms, Box, Matern52, Problem, agents
 from gpbandits_env.agents.search.climb import climb
 from gpbandits_env.arrays import Array
-from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.task import LENGTHSCALE
 from gpbandits_env.gp import theory
-from gpbandits_env.gp.kernels import Matern52
 from gpbandits_env.gp.samplers.box import FourierFeatures
-from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import AnalyticProcess
 from gpbandits_env.scenarios.metrics import FLOOR
 from gpbandits_env.scenarios.papers.tranthe2020 import DIMENSIONS, HORIZON, INITIAL, SCENARIOS

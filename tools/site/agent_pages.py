@@ -16,7 +16,6 @@ from marked import filled
 from scenario_pages import made
 
 from gpbandits_env import agents
-from gpbandits_env.agents import Agent, GPAgent
 from gpbandits_env.agents.parts import Parts
 from gpbandits_env.agents.registry import OVERRIDES, agent_class
 from gpbandits_env.scenarios import registry
@@ -46,7 +45,7 @@ def pages() -> dict[str, str]:
     return {f"agents/{name}.md": _page(name) for name in agents.names()}
 
 
-def _source(cls: type[Agent]) -> str:
+def _source(cls: type[agents.Agent]) -> str:
     """The paper that a module names, without its title and further remarks."""
     paper = PAPER.search(sys.modules[cls.__module__].__doc__ or "")
     assert paper is not None, f"{cls.__module__} opens with its paper"
@@ -54,10 +53,10 @@ def _source(cls: type[Agent]) -> str:
     return short.rstrip(".")
 
 
-def _own(cls: type[Agent]) -> Iterator[tuple[str, str]]:
+def _own(cls: type[agents.Agent]) -> Iterator[tuple[str, str]]:
     """The settings that a class adds, with their defaults where these are plain values."""
     usual = Parts().settings
-    stated = cls.PARTS.settings if issubclass(cls, GPAgent) else {}
+    stated = cls.PARTS.settings if issubclass(cls, agents.GPAgent) else {}
     own = {k: v for k, v in stated.items() if k not in usual or usual[k] != v}
     for parameter in inspect.signature(cls.__init__).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY:
@@ -69,8 +68,8 @@ def _own(cls: type[Agent]) -> Iterator[tuple[str, str]]:
 def _page(name: str) -> str:
     cls = agent_class(name)
     module = sys.modules[cls.__module__]
-    shared = issubclass(cls, GPAgent) and cls is not GPAgent
-    own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
+    shared = issubclass(cls, agents.GPAgent) and cls is not agents.GPAgent
+    own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(agents.GPAgent) or "", re.DOTALL)
     assert own is not None, "GPAgent states its departures"
     about, raises, errors = prose(cls).partition("**Raises**")
     return made.get_template("agent.md").render(

@@ -8,9 +8,7 @@ import gymnasium as gym
 import numpy as np
 from docstrings import call
 
-import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from gpbandits_env.agents import Agent, GPAgent
 from gpbandits_env.envs.drawing import BLUE, GREY, INK, ORANGE, RING, VERMILION, draw_belief
 from gpbandits_env.errors import GPBanditsError
 from gpbandits_env.scenarios.reporting.style import new_figure, share_legend
@@ -40,7 +38,7 @@ def pictures() -> dict[str, bytes]:
 
 
 @cache
-def home(name: str | type[Agent]) -> dict[str, Any]:
+def home(name: str | type[agents.Agent]) -> dict[str, Any]:
     """The arguments of the environment of an agent: on arms, or where it needs one, in a box."""
     if name in SUBSPACES:
         return PLANE
@@ -67,7 +65,7 @@ def caption(name: str) -> str:
     )
 
 
-def picture(name: str | type[Agent]) -> bytes:
+def picture(name: str | type[agents.Agent]) -> bytes:
     """The four panels of an agent."""
     rounds, arguments = ROUNDS["agents"], home(name)
     env: Any = gym.make(**arguments, noise_var=0.02, max_episode_steps=50)
@@ -117,16 +115,16 @@ def _begin(env: Any) -> None:
             return
 
 
-def _given(agent: Agent) -> str:
+def _given(agent: agents.Agent) -> str:
     """The title of the belief, with the number of readings that count if others do not."""
-    if not isinstance(agent, GPAgent):
+    if not isinstance(agent, agents.GPAgent):
         return "belief"
     counting = agent.keep.counts(agent.data, agent.round + 1)
     some = f", given {counting.sum()} of {len(counting)} readings"
     return "belief" if counting.all() else f"belief{some}"
 
 
-def _line(agent: Agent) -> tuple[Any, Any]:
+def _line(agent: agents.Agent) -> tuple[Any, Any]:
     """Actions along the first coordinate, through the middle of the others, and where they are."""
     domain = agent.problem.domain
     if domain.finite:
@@ -137,16 +135,16 @@ def _line(agent: Agent) -> tuple[Any, Any]:
     return points, x
 
 
-def _belief(agent: Agent, actions: Any) -> tuple[Any, Any] | None:
+def _belief(agent: agents.Agent, actions: Any) -> tuple[Any, Any] | None:
     try:
         return agent.belief() if agent.problem.domain.finite else agent.belief(actions)
     except GPBanditsError:
         return None
 
 
-def _draw_scores(axes: Any, agent: Agent, belief: Any, x: Any) -> str:
+def _draw_scores(axes: Any, agent: agents.Agent, belief: Any, x: Any) -> str:
     """Draw how an agent scores actions, or how often it chooses them; returns the title."""
-    if isinstance(agent, GPAgent) and agent.rule is not None and belief is not None:
+    if isinstance(agent, agents.GPAgent) and agent.rule is not None and belief is not None:
         axes.plot(x, agent.acquisition().score(belief[0], belief[1] ** 2), color=VERMILION, lw=1.6)
         axes.set_xlabel("x")
         return "acquisition"

@@ -15,7 +15,6 @@ from gymnasium.envs.registration import load_env_creator
 from PIL import Image
 from scenario_pages import made
 
-import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.scenarios.reporting.tables import markdown
 

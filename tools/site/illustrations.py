@@ -14,9 +14,7 @@ from gpbandits_env.gp import theory
 from gpbandits_env.gp.kernels import Kernel, Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.gp.posterior import posterior_for
 from gpbandits_env.gp.samplers import sampler_for
-from gpbandits_env.rewards import datasets
-from gpbandits_env.rewards.drift import MarkovDrift
-from gpbandits_env.rewards.drift import Path as DriftPath
+from gpbandits_env.rewards import datasets, drift
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.reporting import style
 from gpbandits_env.scenarios.results import evidence
@@ -200,7 +198,7 @@ def bogunovic2016_fig_1(figure: Figure) -> None:
     x = arms.coordinates[:, 0]
     for axes, (name, kernel) in zip(panels, kernels.items(), strict=True):
         rng = stream("bogunovic2016/fig-1", 0, name)
-        path = DriftPath(MarkovDrift(EPSILON), sampler_for(arms, kernel).draw, rng)
+        path = drift.Path(drift.MarkovDrift(EPSILON), sampler_for(arms, kernel).draw, rng)
         functions = path.ahead(TIMES[-1])
         for i, t in enumerate(TIMES):
             values, look = functions[t - 1], style.line_style(i)

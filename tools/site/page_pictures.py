@@ -18,16 +18,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from gpbandits_env import Integer, Real, agents, benchmark_function, minimize
+from gpbandits_env import Arms, Integer, Real, SquaredExponential, agents, benchmark_function
 from gpbandits_env.agents.optimize import plots
 from gpbandits_env.arrays import Array
-from gpbandits_env.domains import Arms
 from gpbandits_env.envs.drawing import BLUE, GREY, INK, VERMILION, draw_belief
 from gpbandits_env.figure import NotebookFigure
-from gpbandits_env.gp.kernels import SquaredExponential
 from gpbandits_env.gp.posterior import posterior_for
-from gpbandits_env.rewards.drift import Path as DriftPath
-from gpbandits_env.rewards.drift import TemporalDrift
+from gpbandits_env.rewards import drift
 from gpbandits_env.scenarios.reporting.style import new_figure, share_legend
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -74,7 +71,7 @@ def _slices() -> bytes:
     def loss(p: dict[str, float]) -> float:
         return f([0.2, 0.15, p["width"], 0.28, p["layers"] / 8, 1 + 0.25 * log10(p["rate"])])
 
-    found = minimize(loss, space, n_calls=CALLS["optimize"], seed=0)
+    found = agents.minimize(loss, space, n_calls=CALLS["optimize"], seed=0)
     figure = plots.slices(found)
     figure.set_size_inches(WIDTH, 2.3)
     return figure._repr_png_()
@@ -177,8 +174,8 @@ def _draws(figure: Figure) -> None:
 def _path(spec: dict[str, Any], seed: int, arms: int, rounds: int) -> Array:
     """Values of independent arms that drift with a temporal kernel, (rounds, arms)."""
     rng = np.random.default_rng(seed)
-    drift = TemporalDrift(spec)  # type: ignore[arg-type]
-    return DriftPath(drift, lambda rng, size: rng.standard_normal((size, arms)), rng).ahead(rounds)
+    moves = drift.TemporalDrift(spec)  # type: ignore[arg-type]
+    return drift.Path(moves, lambda rng, size: rng.standard_normal((size, arms)), rng).ahead(rounds)
 
 
 def _beliefs(figure: Figure) -> None:
@@ -190,7 +187,7 @@ def _beliefs(figure: Figure) -> None:
     models = {"knows the season": season, "assumes a Markov drift": MARKOV}
     axes = figure.subplots(1, 2, sharey=True)
     for axis, (title, spec) in zip(axes, models.items(), strict=True):
-        temporal = TemporalDrift(spec).kernel  # type: ignore[arg-type]
+        temporal = drift.TemporalDrift(spec).kernel  # type: ignore[arg-type]
         posterior = posterior_for(arms, kernel, 0.02, temporal=temporal)
         mean, sd = np.empty((2, 96))
         for i in range(96):

@@ -7,9 +7,10 @@ join the rounds whose values are kept; of clock times there is the last one only
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.figure import NotebookFigure
@@ -20,14 +21,10 @@ from gpbandits_env.scenarios.reporting import style
 from gpbandits_env.scenarios.reporting.plots import WIDTH, figure
 from gpbandits_env.scenarios.results import evidence
 from gpbandits_env.scenarios.results.curves import along
-from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.results.report import mean_and_error
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario, clocked
 from gpbandits_env.scenarios.study.runner import make_env
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # The spread over the instances that a sweep shows: from the 10th percentile to the 90th.
 SPREAD = (0.1, 0.9)
@@ -38,7 +35,7 @@ LATEST = "log10_regret"
 class Kept(Store):
     """The kept values of a scenario, as far as a plot reads those of a results file."""
 
-    def __init__(self, scenario: Scenario, found: Evidence) -> None:
+    def __init__(self, scenario: Scenario, found: evidence.Evidence) -> None:
         self.declared = replace(scenario, trials=found.trials, horizon=found.horizon)
         self.found = found
 
@@ -114,7 +111,7 @@ def plot(id: str, end: str) -> bytes:
     return bytes(drawn._repr_png_())  # type: ignore[attr-defined]
 
 
-def _sweep(scenario: Scenario, found: Evidence) -> NotebookFigure:
+def _sweep(scenario: Scenario, found: evidence.Evidence) -> NotebookFigure:
     """Draw the metric at the last round against the swept setting; other agents are level lines."""
     name, metric = scenario.sweep, scenario.metric
     finals = {e.label: found.curve(0, e.label, metric)[:, -1] for e in scenario.agents}
@@ -140,7 +137,7 @@ def _sweep(scenario: Scenario, found: Evidence) -> NotebookFigure:
     return figure
 
 
-def _scale(axes: "Axes", x: Array) -> None:
+def _scale(axes: Axes, x: Array) -> None:
     """Set a logarithmic scale, or one of square roots if 0 occurs; every swept value has a tick."""
     if min(x) > 0:
         axes.set_xscale("log")
