@@ -13,14 +13,13 @@ from typing import Any
 from gpbandits_env.arrays import all_of, positive, share
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.claims import yardsticks
-from gpbandits_env.scenarios.claims.yardsticks import Limits
 from gpbandits_env.scenarios.declare import read
 
 Rule = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check(Limits):
+class Check(yardsticks.Limits):
     """One check of a claim: a table [[claims.check]].
 
     Args:

@@ -12,7 +12,6 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.claims.claim import Claim, Paper, paper
 from gpbandits_env.scenarios.claims.judge import VERDICTS, Loader, Verdict, counts, judge, robust
 from gpbandits_env.scenarios.results import evidence
-from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -37,7 +36,7 @@ def claims(name: str, files: tuple[Path, ...]) -> None:
     own, read = _own(files), set[str]()
 
     @cache
-    def load(id: str) -> Evidence | None:
+    def load(id: str) -> evidence.Evidence | None:
         read.add(id)
         return own.get(id) or evidence.load(id)
 
@@ -79,7 +78,7 @@ def judged(claim: Claim, of: Paper, load: Loader) -> tuple[Verdict, dict[str, Ve
     return main, others
 
 
-def _own(files: tuple[Path, ...]) -> dict[str, Evidence]:
+def _own(files: tuple[Path, ...]) -> dict[str, evidence.Evidence]:
     """The values in results files, by the ids of their scenarios."""
     own = {}
     for file in files:

@@ -15,7 +15,6 @@ from gpbandits_env.scenarios.cli import options
 from gpbandits_env.scenarios.metrics import METRICS, reported_metrics
 from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.results import evidence, references
-from gpbandits_env.scenarios.results.evidence import Evidence
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
@@ -121,7 +120,7 @@ def _end_on(differences: list[str]) -> None:
 
 def run_again(
     scenario: Scenario, out: Path | None, jobs: int | None, trials: int | None = None, **asked: Any
-) -> Evidence:
+) -> evidence.Evidence:
     """Run all agents of a scenario, print the report, and return the values of the trials.
 
     Args:

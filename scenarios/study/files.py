@@ -31,9 +31,7 @@ from gpbandits_env.errors import (
 )
 from gpbandits_env.files import check_regular
 from gpbandits_env.rewards.datasets import is_file_name
-from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.declare import as_json, plain
-from gpbandits_env.scenarios.declare import read as read_table
+from gpbandits_env.scenarios import declare, registry
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, label_of
 from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.study.runner import look_in
@@ -127,7 +125,7 @@ def read(declared: Any, name: str = "scenario") -> Scenario:
             table[kind] = [_entry(entry, f"{kind}[{i}]") for i, entry in enumerate(entries)]
     if isinstance(table.get("grid"), Mapping):
         table["grid"] = _joined(table["grid"])
-    scenario = read_table(Scenario, table)
+    scenario = declare.read(Scenario, table)
     _check_labels(scenario, dict.fromkeys(chain.from_iterable(scenario.points())), "grid: ")
     return scenario
 
@@ -219,7 +217,7 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
     own = {name: value for name, value in settings.items() if name in OWN}
     inner = {name: value for name, value in settings.items() if name not in OWN}
     changed = replace(scenario, grid=_without(scenario.points(), settings), **own).changed(inner)
-    notes = tuple(f"{name} is set to {plain(value)}" for name, value in settings.items())
+    notes = tuple(f"{name} is set to {declare.plain(value)}" for name, value in settings.items())
     return replace(changed, departures=(*scenario.departures, *notes))
 
 
@@ -254,7 +252,7 @@ def _without(points: Sequence[Plain], settings: Settings) -> tuple[Plain, ...]:
 def as_toml(scenario: Scenario, file: str) -> str:
     """The text of a file of that name that declares the scenario."""
     entries = json.loads(
-        as_json(_entries(scenario)),
+        declare.as_json(_entries(scenario)),
         object_hook=lambda table: {k: v for k, v in table.items() if v is not None},
     )
     top, tables = Plain(), list[tuple[str, Settings]]()

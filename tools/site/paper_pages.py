@@ -8,9 +8,8 @@ from collections import Counter
 from math import isfinite, log10
 
 import illustrations
-import scenario_pages
 from marked import filled
-from scenario_pages import ROOT, concerned, group_of, literal, made, verdicts
+from scenario_pages import ROOT, citation, concerned, group_of, literal, made, pictures, verdicts
 
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
@@ -86,7 +85,7 @@ def _page(template: str, group: str) -> str:
         paper=paper(group),
         found=verdicts(group),
         steady=steady,
-        citation=" ".join(scenario_pages.citation(group)),
+        citation=" ".join(citation(group)),
         counted=", ".join(f"{v} {n}" for n, v in zip(by_verdict, VERDICTS, strict=True) if n),
         pictures=_pictures(group, frame),
     )
@@ -97,9 +96,7 @@ def _pictures(group: str, frame: str) -> list[str]:
     uses = Counter(id for claim, *_ in verdicts(group) for id in concerned(claim))
     base = [id for id in registry.scenarios() if group_of(id) == group and "@" not in id]
     base.sort(key=lambda id: -uses[id])
-    shown = [
-        f"[{p}](../scenarios/{id}.md)" for id in base for p in scenario_pages.pictures(id, "../")
-    ]
+    shown = [f"[{p}](../scenarios/{id}.md)" for id in base for p in pictures(id, "../")]
     # Those of other readings stand on the pages of their scenarios, and others may in the frame.
     for name in illustrations.FIGURES:
         if name.startswith(f"{group}-") and name not in frame:
