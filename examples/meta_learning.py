@@ -18,8 +18,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
 
-import gpbandits_env  # noqa: F401 (registers the environments)
-from gpbandits_env import agents
+from gpbandits_env import agents  # this registers the environments too
 from gpbandits_env.envs.wrappers import Mixture, ResetOptions, ScaledRound
 
 ROUNDS = 20

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import gymnasium as gym
 import numpy as np
 
-import gpbandits_env  # noqa: F401 (registers the environments)
-from gpbandits_env import agents
+from gpbandits_env import agents  # this registers the environments too
 from gpbandits_env.rewards.drift import Drift
 
 

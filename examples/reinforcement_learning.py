@@ -17,8 +17,7 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 
-import gpbandits_env  # noqa: F401 (registers the environments)
-from gpbandits_env import agents
+from gpbandits_env import agents  # this registers the environments too
 
 WORLD = {"id": "gpbandits/StaticGP-v0", "grid": [20], "noise_var": 0.01, "max_episode_steps": 20}
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 5120

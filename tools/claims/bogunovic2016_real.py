@@ -211,16 +211,12 @@ def _turnover(morning: Array) -> float:
 
 def _events(runs: Any, mornings: Array) -> tuple[float, float]:
     """The mean regret where a kept sensor falls by `FALL`, and in the other rounds."""
-    at, rest = [], []
-    for day, morning in zip(runs, mornings, strict=True):
-        for arms, regret in day:
-            speeds = morning[np.arange(len(arms)), arms]
-            event = np.zeros(len(arms), bool)
-            event[1:] = (np.diff(arms) == 0) & (np.diff(speeds) <= -FALL)
-            at.append(regret[event])
-            rest.append(regret[~event])
-    found = np.concatenate(at)
-    return (float(found.mean()) if len(found) else np.nan), float(np.concatenate(rest).mean())
+    arms, regret = (np.array([[run[i] for run in day] for day in runs]) for i in (0, 1))
+    speeds = np.take_along_axis(mornings[:, None], arms[..., None], axis=3)[..., 0]
+    event = np.zeros(arms.shape, bool)
+    event[..., 1:] = (np.diff(arms) == 0) & (np.diff(speeds) <= -FALL)
+    at = regret[event]
+    return (float(at.mean()) if len(at) else np.nan), float(regret[~event].mean())
 
 
 def _waits(
