@@ -197,25 +197,6 @@ def _compared(name: str, fig: str, title: str, agents: Any, **more: Any) -> Scen
     )
 
 
-FIGURES = (
-    _compared(
-        "subspaces",
-        "Fig. 2",
-        "more subspaces, D = 100, d = 5",
-        tuple(
-            ms_ucb(100, f"ms-ucb/{name}", f"(N0, alpha) = ({s['n0']}, {s['alpha']:g})", **s)
-            for name, s in GROWTH.items()
-        ),
-        choices=(*CHOICES, f"(1, 2) draws no subspaces beyond {MOST_SUBSPACES:,}"),
-    ),
-    _compared(
-        "dimension",
-        "Fig. 3",
-        "larger subspaces, D = 100, N0 = 1, alpha = 0",
-        tuple(ms_ucb(100, f"ms-ucb/d{d}", f"d = {d}", d=d) for d in SIZES),
-    ),
-)
-
 # -- Tasks ----------------------------------------------------------------------------------------
 
 SOURCE = "tranthe2020, section 'Learning Parameters of Machine Learning Models'"
@@ -305,7 +286,22 @@ SCENARIOS = (
     *(_panel(f, d) for d in DIMENSIONS for f in FIGURE),
     *(_shifted(f) for f in HALF),
     CAMELBACK_ARD,
-    *FIGURES,
+    _compared(
+        "subspaces",
+        "Fig. 2",
+        "more subspaces, D = 100, d = 5",
+        tuple(
+            ms_ucb(100, f"ms-ucb/{name}", f"(N0, alpha) = ({s['n0']}, {s['alpha']:g})", **s)
+            for name, s in GROWTH.items()
+        ),
+        choices=(*CHOICES, f"(1, 2) draws no subspaces beyond {MOST_SUBSPACES:,}"),
+    ),
+    _compared(
+        "dimension",
+        "Fig. 3",
+        "larger subspaces, D = 100, N0 = 1, alpha = 0",
+        tuple(ms_ucb(100, f"ms-ucb/d{d}", f"d = {d}", d=d) for d in SIZES),
+    ),
     _network(10, 5.0),
     _network(50, 11.0),
     RAMP,
