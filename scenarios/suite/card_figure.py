@@ -23,13 +23,13 @@ CORNERS = 3
 def figure(card: Card) -> "Figure":
     """All pictures of a card in one Matplotlib figure."""
     styles, panels, last = _styles(card), _panels(card), _height(card)
-    rows = -(-sum(draw is not _ranks for draw, _ in panels.values()) // 2)
+    rows = -(-sum(draw is not _ranks for draw in panels.values()) // 2)
     heights = [max(3.6, 0.6 + 0.3 * len(card.profiles))] * rows
     with style.new_figure(13.0, 1.0 + sum(heights) + last) as made:
         grid = made.add_gridspec(rows + 1, 2, height_ratios=[*heights, last])
-        for i, (draw, looks) in enumerate(panels.values()):
+        for i, draw in enumerate(panels.values()):
             place = grid[-1, :] if draw is _ranks else grid[i // 2, i % 2]
-            draw(made.add_subplot(place, **looks), card, styles)
+            draw(made.add_subplot(place, polar=draw is _radar), card, styles)
         said = card.sentence.replace(card.own.label, style.shortened(card.own.label))
         style.entitle(made, f"{said} Score {card.own.score}.")
         style.share_legend(made, 6)
@@ -39,9 +39,9 @@ def figure(card: Card) -> "Figure":
 def single_figures(card: Card) -> "dict[str, Figure]":
     """Each picture of a card as a figure of its own, by its name."""
     styles, found = _styles(card), {}
-    for name, (draw, looks) in _panels(card).items():
+    for name, draw in _panels(card).items():
         with style.new_figure(*((13.0, _height(card)) if draw is _ranks else (6.0, 4.4))) as made:
-            draw(axes := made.add_subplot(**looks), card, styles)
+            draw(axes := made.add_subplot(polar=draw is _radar), card, styles)
             axes.set_title("")  # the page has a caption
             if draw not in (_ranks, _cost):  # which name their agents
                 style.share_legend(made, 3)
@@ -49,20 +49,19 @@ def single_figures(card: Card) -> "dict[str, Figure]":
     return found
 
 
-def _panels(card: Card) -> "dict[str, tuple[Callable[[Any, Card, Styles], None], Plain]]":
-    panels: dict[str, tuple[Any, Plain, bool]] = {
-        "scores": (_scores, {}, bool(card.anytime)),
-        "performance profiles": (_performance, {}, True),
-        "scores before the last round": (_anytime, {}, bool(card.anytime)),
-        "runtime profiles": (_runtime, {}, True),
-        "scores by tag": (_radar, {"polar": True}, len(card.tags) >= CORNERS),
-        "score against time": (_cost, {}, not np.isnan(card.own.seconds)),
-        "probability of improvement": (_improvement, {}, bool(card.improvement)),
-        "critical differences": (_ranks, {}, card.ranking is not None),
+def _panels(card: Card) -> dict[str, Callable[[Any, Card, Styles], None]]:
+    """The pictures for which a card has what they show."""
+    panels = {
+        "scores": (_scores, card.anytime),
+        "performance profiles": (_performance, True),
+        "scores before the last round": (_anytime, card.anytime),
+        "runtime profiles": (_runtime, True),
+        "scores by tag": (_radar, len(card.tags) >= CORNERS),
+        "score against time": (_cost, not np.isnan(card.own.seconds)),
+        "probability of improvement": (_improvement, card.improvement),
+        "critical differences": (_ranks, card.ranking),
     }
-    return {
-        k: (draw, looks) for k, (draw, looks, wanted) in panels.items() if wanted and card.profiles
-    }
+    return {name: draw for name, (draw, shown) in panels.items() if shown and card.profiles}
 
 
 def _styles(card: Card) -> Styles:
