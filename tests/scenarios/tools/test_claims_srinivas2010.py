@@ -13,7 +13,6 @@ from gpbandits_env.scenarios.registry import get
 from gpbandits_env.scenarios.results.store import Store
 from tools.claims import srinivas2010 as claims
 from tools.claims import srinivas2010_information as information
-from tools.claims import srinivas2010_regret as regret
 
 NOISE_VAR = information.NOISE_VAR
 # Two hills, of heights 1 and 2, with a valley at arm 3.
@@ -76,23 +75,23 @@ def test_play_is_gp_ucb():
     rng = np.random.default_rng(0)
     f, noise = np.sin(7.0 * arms.coordinates[:, 0]), 0.1 * rng.standard_normal(rounds)
     betas = theory.beta_finite(np.arange(1, rounds + 1), 60, 0.1)
-    run = regret.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, betas)
+    run = claims.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, betas)
     beta = {"type": "finite", "delta": 0.1}
     agent = GPUCB(Problem(arms, kernel, NOISE_VAR), rng, beta=beta)
     for t, x in enumerate(run.arms):
         assert agent.ask() == [x]
         agent.tell([x], [f[x] + noise[t]])
-    again = regret.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, betas, run.arms)
+    again = claims.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, betas, run.arms)
     assert np.array_equal(again.arms, run.arms)
     assert not run.outside
-    assert regret.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, 1e-3 * betas).outside
+    assert claims.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, 1e-3 * betas).outside
 
 
 def test_a_run_against_a_bound():
     f, arms = np.array([0.0, 1.0, 3.0]), np.array([0, 1, 2])
-    found = regret.against(np.array([3.0, 5.0, 5.0]), f, arms)  # regret 3, 5, 5
+    found = claims.against(np.array([3.0, 5.0, 5.0]), f, arms)  # regret 3, 5, 5
     assert found == {"above": 0.0, "room": 4.0, "room_of_random": pytest.approx(0.0)}
-    assert regret.against(np.array([3.0, 4.9, 5.0]), f, arms)["above"] == 1.0
+    assert claims.against(np.array([3.0, 4.9, 5.0]), f, arms)["above"] == 1.0
 
 
 @pytest.mark.parametrize("total", [1, 7, 300])
@@ -109,7 +108,7 @@ def test_no_allocation_gains_more_than_the_relaxed_one(total):
 
 
 def test_noise_has_mean_zero_given_the_past_and_is_bounded():
-    noise = regret.martingale_noise(20_000, np.random.default_rng(1))
+    noise = claims.martingale_noise(20_000, np.random.default_rng(1))
     sigma = np.sqrt(NOISE_VAR)
     assert abs(noise).max() == pytest.approx(sigma)
     after = noise[1:][noise[:-1] < 0.0]
@@ -119,12 +118,12 @@ def test_noise_has_mean_zero_given_the_past_and_is_bounded():
 
 def test_a_function_of_the_rkhs_has_the_stated_norm():
     arms, kernel = information.grid(200, 1), SquaredExponential(0.2)
-    f = regret.rkhs_function(arms, kernel, np.random.default_rng(2))
+    f = claims.rkhs_function(arms, kernel, np.random.default_rng(2))
     values, vectors = np.linalg.eigh(kernel(arms.coordinates))
     kept = values > 1e-9 * values[-1]
     on_arms = ((vectors[:, kept].T @ f) ** 2 / values[kept]).sum()
     # The least norm of a function with these values at the arms.
-    assert 0.9 * regret.NORM_BOUND < on_arms < 1.001 * regret.NORM_BOUND
+    assert 0.9 * claims.NORM_BOUND < on_arms < 1.001 * claims.NORM_BOUND
 
 
 def test_more_points_of_the_ball_begin_with_the_same_ones():
