@@ -40,7 +40,7 @@ gc.disable()
 config = load_config({config!r}, site_dir={site!r}, strict=True)
 shown = sys.modules["environment_pages"].SHOWN
 shown |= {{name: (*given, 3) for name, (*given, _) in shown.items()}}
-sys.modules["agent_pictures"].ROUNDS.update(agents=3, repeats=5)
+sys.modules["agent_pages"].ROUNDS.update(agents=3, repeats=5)
 sys.modules["page_pictures"].CALLS.update(optimize=8, seconds=6)
 sys.modules["result_pictures"].plot = lambda id, end: b""
 sys.modules["illustrations"].picture = lambda name: b""

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import agent_pictures
+import agent_pages
 import gymnasium as gym
 import numpy as np
 from matplotlib.figure import Figure
@@ -51,9 +51,7 @@ def pictures() -> dict[str, bytes]:
         "pictures/rl.png": _png(_returns, 2.2),
         "pictures/kernel.png": _png(_kernel, 2.6),
         "pictures/mixing.png": _png(_mixing, 4.6),
-        "pictures/own-agent.png": agent_pictures.picture(
-            _written("adding-an-agent", "my_parts").Mine
-        ),
+        "pictures/own-agent.png": agent_pages.picture(_written("adding-an-agent", "my_parts").Mine),
     }
 
 

@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 import agent_pages
-import agent_pictures
 import api_pages
 import environment_pages
 import formulas
@@ -83,7 +82,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     notebooks = notebook_pages.pages()
     changes = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
     text = agents | environments | scenarios | results | parts | api | notebooks | changes
-    pictures = environment_pages.pictures() | agent_pictures.pictures() | page_pictures.pictures()
+    pictures = environment_pages.pictures() | agent_pages.pictures() | page_pictures.pictures()
     pictures |= result_pictures.pictures() | leaderboard_page.pictures() | illustrations.pictures()
     for uri, content in (text | pictures).items():
         if (stored := files.get_file_from_path(uri)) is not None:
