@@ -9,7 +9,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -37,9 +37,9 @@ class CheckPart:
     """
 
     what: str
-    outcome: str
-    numbers: dict[str, float]
-    units: int
+    outcome: str = UNDECIDED
+    numbers: dict[str, float] = field(default_factory=dict)
+    units: int = 0
     cell: str = ""
 
     def __str__(self) -> str:
@@ -136,7 +136,7 @@ def counts(found: Sequence[tuple[Verdict, Mapping[str, Verdict]]]) -> list[int]:
 
 
 def _judged(check: Check, evidence: Loader) -> Judged:
-    parts = tuple(_parts(check, evidence)) or (CheckPart("not run", UNDECIDED, {}, 0),)
+    parts = tuple(_parts(check, evidence)) or (CheckPart("not run"),)
     outcomes = tuple(part.outcome for part in parts)
     if check.parts == "one":
         outcomes = (_one(Counter(outcomes), check.rule),)
@@ -157,10 +157,8 @@ def _parts(check: Check, evidence: Loader) -> Iterator[CheckPart]:
             where = ", ".join(filter(None, (id, words(point))))
             for a, others in _compared(check.yardstick, check.a, check.b):
                 what = f"{' against '.join(filter(None, (a, ', '.join(others))))} ({where})"
-                if found:
-                    part = _part(check, found, cell, a, others, what)
-                else:
-                    part = CheckPart(f"{what}: not run", UNDECIDED, {}, 0)
+                part = CheckPart(f"{what}: not run")
+                part = _part(check, found, cell, a, others, what) if found else part
                 yield replace(part, cell=where)
 
 
@@ -184,7 +182,7 @@ def _part(
         values = {k: found.curve(cell, k, check.metric)[: check.trials] for k in (a, *others)}
     except KeyError as missing:  # an agent, or what a claim measures of it
         _, label, quantity = missing.args[0]
-        return CheckPart(f"{what}: not run: {label}, {quantity}", UNDECIDED, {}, 0)
+        return CheckPart(f"{what}: not run: {label}, {quantity}")
     shared = min(map(len, values.values()))  # own results may have more trials of some agents
     of: IntArray = found.units.get(cell, np.arange(shared))[:shared]
     curves = {k: by_unit(v[:shared], of) for k, v in values.items()}
@@ -242,8 +240,7 @@ def _computed(check: Check) -> Iterator[CheckPart]:
         # What a pattern matches is not known.
         for a, rivals in _compared(check.yardstick, check.a, check.b):
             what = " against ".join((a, *rivals))
-            why = "not run, and counts as one part"
-            yield CheckPart(f"{what} ({check.computed}): {why}", UNDECIDED, {}, 0)
+            yield CheckPart(f"{what} ({check.computed}): not run, and counts as one part")
         return
     cure = f"'python -m tools.claims {check.computed}' makes it anew"
     with reading(file, "a computation", cure) as (found, _):
