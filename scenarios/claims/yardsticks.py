@@ -100,8 +100,8 @@ def level(a: Array, b: Array, limits: Limits) -> Judged:
 
     Equal values in every unit are undecided: the two are one run, and show nothing of each other.
     """
-    value, *ends = ratio(a, b, limits.logarithmic)
-    outcome, numbers = _against("level", limits, *ends, {"ratio": value})
+    value, low, high = ratio(a, b, limits.logarithmic)
+    outcome, numbers = _against("level", limits, low, high, {"ratio": value})
     return UNDECIDED if np.array_equal(a, b) else outcome, numbers
 
 
@@ -122,10 +122,10 @@ def best(a: Array, others: Mapping[str, Array], limits: Limits) -> Judged:
     The factor is 1.25, and 1.5 for values that are logarithms.
     """
     lowest = min(others, key=lambda label: float(others[label].mean()))
-    value, *ends = ratio(a, others[lowest], limits.logarithmic)
+    value, low, high = ratio(a, others[lowest], limits.logarithmic)
     rank = 1.0 + sum(float(o.mean()) < float(a.mean()) for o in others.values())
     numbers = {"a": float(a.mean()), lowest: float(others[lowest].mean()), "rank": rank}
-    outcome, numbers = _against("best", limits, *ends, numbers | {"ratio": value})
+    outcome, numbers = _against("best", limits, low, high, numbers | {"ratio": value})
     return HOLDS if rank == 1.0 else outcome, numbers
 
 
