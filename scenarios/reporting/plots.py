@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,6 @@ from gpbandits_env.scenarios.reporting import style
 from gpbandits_env.scenarios.results.curves import along, in_parts, optimum_moves, resets
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 POINTS = 400
 # Two panels in a row are as wide as can be read on a phone; a longer title would run into the next.
@@ -51,7 +47,7 @@ def plot(
 
 def figure(
     store: Store, *, log: bool = False, bounds: bool = False, panels: Sequence[Panel] = ()
-) -> "Figure":
+) -> "style.Figure":
     """The same plot as a Matplotlib figure, which a notebook shows; see `plot`.
 
     The ``panels`` are by default those of the scenario, or the metrics against rounds (without
@@ -137,7 +133,7 @@ def declared(store: Store) -> list[Panel]:
 
 
 def _draw_curves(
-    axes: "Axes", store: Store, cell: int, panel: Panel, styles: Mapping[str, Plain]
+    axes: "style.Axes", store: Store, cell: int, panel: Panel, styles: Mapping[str, Plain]
 ) -> None:
     """Draw means with bands on empty axes, and a dot where an agent has just forgotten everything.
 
@@ -185,7 +181,7 @@ def _plotted(horizon: int) -> IntArray:
     return np.union1d(np.arange(1, min(horizon, 50) + 1), evenly)
 
 
-def _draw_bounds(axes: "Axes", bounds: Mapping[str, tuple[str, Array]], name: str) -> None:
+def _draw_bounds(axes: "style.Axes", bounds: Mapping[str, tuple[str, Array]], name: str) -> None:
     """Add the theoretical bounds on a metric to a panel."""
     for i, (title, (metric, curve)) in enumerate(bounds.items()):
         if metric == name:

@@ -23,8 +23,8 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import writing
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
 
 BLUE, VERMILION, GREEN, PINK, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
 SKY, INK, INDIGO, WINE, BROWN = "#56B4E9", "#262626", "#332288", "#882255", "#8C6239"

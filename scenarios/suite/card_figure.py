@@ -1,7 +1,7 @@
 """The pictures of a card, each alone or all in one figure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -10,17 +10,13 @@ from gpbandits_env.scenarios.reporting import style
 from gpbandits_env.scenarios.results.statistics import LIMITS, ORACLE
 from gpbandits_env.scenarios.suite.card import MOST, SHARES, Card
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 Styles: TypeAlias = Mapping[str, Plain]
 GREY = "#8C8C8C"
 # A radar of fewer tags is a line.
 CORNERS = 3
 
 
-def figure(card: Card) -> "Figure":
+def figure(card: Card) -> "style.Figure":
     """All pictures of a card in one Matplotlib figure."""
     styles, panels, last = _styles(card), _panels(card), _height(card)
     rows = -(-sum(draw is not _ranks for draw in panels.values()) // 2)
@@ -36,7 +32,7 @@ def figure(card: Card) -> "Figure":
     return made
 
 
-def single_figures(card: Card) -> "dict[str, Figure]":
+def single_figures(card: Card) -> "dict[str, style.Figure]":
     """Each picture of a card as a figure of its own, by its name."""
     styles, found = _styles(card), {}
     for name, draw in _panels(card).items():
@@ -76,7 +72,7 @@ def _height(card: Card) -> float:
     return 1.2 + 0.2 * len(card.ranking.agents) if card.ranking else 1.0
 
 
-def _scores(axes: "Axes", card: Card, styles: Styles) -> None:
+def _scores(axes: "style.Axes", card: Card, styles: Styles) -> None:
     for row, agent in enumerate(card.agents):
         score, colour = agent.score, styles[agent.label]["color"]
         axes.plot([score.low, score.high], [row, row], color=colour, linewidth=6, alpha=0.35)
@@ -91,7 +87,7 @@ def _ends(card: Card) -> str:
     return f"score: 0 the oracle (or the best agent), 1 {card.one or 'the worst agent'}"
 
 
-def _performance(axes: "Axes", card: Card, styles: Styles) -> None:
+def _performance(axes: "style.Axes", card: Card, styles: Styles) -> None:
     for label, (share, low, high) in card.profiles.items():
         axes.plot(LIMITS, share, label=style.legible(label), **styles[label])
         style.band(axes, LIMITS, low, high, styles[label]["color"])
@@ -99,14 +95,14 @@ def _performance(axes: "Axes", card: Card, styles: Styles) -> None:
     axes.set_ylabel("share of trials at or below")
 
 
-def _anytime(axes: "Axes", card: Card, styles: Styles) -> None:
+def _anytime(axes: "style.Axes", card: Card, styles: Styles) -> None:
     for label, scores in card.anytime.items():
         axes.plot(SHARES, scores, label=style.legible(label), **styles[label])
     axes.set(title="scores before the last round", xlabel="share of the horizon", ylabel="score")
     axes.set_ylim(top=min(axes.get_ylim()[1], 2.0))
 
 
-def _runtime(axes: "Axes", card: Card, styles: Styles) -> None:
+def _runtime(axes: "style.Axes", card: Card, styles: Styles) -> None:
     for label, share in card.runtimes.items():
         axes.plot(card.rounds, share, label=style.legible(label), **styles[label])
     axes.set(title="runtime profiles", xscale="log", ylim=(0.0, 1.02))
@@ -114,7 +110,7 @@ def _runtime(axes: "Axes", card: Card, styles: Styles) -> None:
     axes.set_ylabel("share of problem x trial x target reached")
 
 
-def _improvement(axes: "Axes", card: Card, styles: Styles) -> None:
+def _improvement(axes: "style.Axes", card: Card, styles: Styles) -> None:
     labels = [agent.label for agent in card.agents]
     looks: Plain = {"ha": "center", "va": "center", "fontsize": min(10.0, 80.0 / len(labels))}
     table = [[card.improvement[a][b].value if a != b else np.nan for b in labels] for a in labels]
@@ -150,7 +146,7 @@ def _radar(axes: Any, card: Card, styles: Styles) -> None:
     axes.set_title("1 - score by tag (0 for scores above 1), farther out is better", pad=18)
 
 
-def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
+def _cost(axes: "style.Axes", card: Card, styles: Styles) -> None:
     """Draw the score against the time per round of every agent."""
     least = MOST * len(card.scales)
     placed = [a for a in card.agents if a.problems >= least and a.label != ORACLE]
@@ -181,7 +177,7 @@ def _cost(axes: "Axes", card: Card, styles: Styles) -> None:
 
 
 def _name(
-    axes: "Axes",
+    axes: "style.Axes",
     named: Mapping[str, tuple[float, float, str]],
     points: Sequence[tuple[float, float]],
 ) -> None:
@@ -205,7 +201,7 @@ def _name(
         axes.annotate(words, named[name][:2], xytext=(7.0, height - y), **said)
 
 
-def _ranks(axes: "Axes", card: Card, styles: Styles) -> None:
+def _ranks(axes: "style.Axes", card: Card, styles: Styles) -> None:
     """Draw mean ranks, with a bar for each group of agents that do not differ."""
     found = card.ranking
     assert found is not None
