@@ -11,8 +11,7 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.papers.bedi2022 import ENTROPY, EPSILON, SCENARIOS
 from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.evidence import Evidence, rounds_kept
-from gpbandits_env.scenarios.results.store import Store
-from tools.claims import Arrays, kept, named
+from tools.claims import Arrays, Store, kept, named
 from tools.claims import bedi2022_bounds as bounds
 from tools.claims.bedi2022_runs import KINDS, RULES, clock, reached
 

@@ -7,9 +7,7 @@ import numpy as np
 from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.results.evidence import Measure
-from gpbandits_env.scenarios.results.store import Store
-from tools.claims import Arrays, cell_of, environment, instances, named
+from tools.claims import Arrays, Measure, Store, cell_of, environment, instances, named
 from tools.claims import bogunovic2016_real as real
 from tools.claims import bogunovic2016_theory as theory
 

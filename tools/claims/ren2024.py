@@ -22,11 +22,9 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.papers.ren2024 import BATCHES, LN2, PAPERS, REDRAWS, ROUND, SCENARIOS
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.evidence import Measure
-from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import initial_points, lent, make_agent
 from gpbandits_env.seeding import seed_for
-from tools.claims import Arrays, columns, kept, named, seconds
+from tools.claims import Arrays, Measure, Store, columns, kept, named, seconds
 from tools.claims import ren2024_theory as theory
 
 RIVALS = PAPERS[:-1]

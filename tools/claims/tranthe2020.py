@@ -19,9 +19,7 @@ from gpbandits_env.rewards.functions import AnalyticProcess
 from gpbandits_env.scenarios.metrics import FLOOR
 from gpbandits_env.scenarios.papers.tranthe2020 import DIMENSIONS, HORIZON, INITIAL, SCENARIOS
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.evidence import Measure
-from gpbandits_env.scenarios.results.store import Store
-from tools.claims import Arrays, kept, named, seconds
+from tools.claims import Arrays, Measure, Store, kept, named, seconds
 
 # The number of rounds whose mean is a level.
 LAST = 20
