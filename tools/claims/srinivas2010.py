@@ -41,11 +41,13 @@ class Played(NamedTuple):
 
     Args:
         arms: (T,) the arms played.
+        regret: (T,) its cumulative regret.
         outside: whether f left the band at any round and arm.
         width: the mean width of the last band.
     """
 
     arms: IntArray
+    regret: Array
     outside: bool
     width: float
 
@@ -62,16 +64,15 @@ def play(
         chosen[t] = leading(scores, abs(scores.max())) if arms is None else arms[t]
         outside = outside or (np.abs(f - posterior.mean) > widths + 1e-9).any()
         posterior.condition(chosen[t : t + 1], f[chosen[t : t + 1]] + noise[t])
-    return Played(chosen, outside, 2.0 * widths.mean())
+    return Played(chosen, np.cumsum(f.max() - f[chosen]), outside, 2.0 * widths.mean())
 
 
-def against(bound: Array, f: Array, arms: IntArray) -> dict[str, float]:
-    """How the regret of a run compares with a bound (T,) on it.
+def against(bound: Array, f: Array, regret: Array) -> dict[str, float]:
+    """How the cumulative regret (T,) of a run compares with a bound (T,) on it.
 
     "above" is 1 if it exceeds the bound in any round. The others are the largest cumulative regret
     that there is, and that of uniform random plays, minus the bound at the last round.
     """
-    regret = np.cumsum(f.max() - f[arms])
     return {
         "above": (regret > bound).any(),
         "room": len(bound) * np.ptp(f) - bound[-1],
@@ -151,7 +152,7 @@ def on_synthetic(store: Store, cell: int, label: str) -> dict[str, Array]:
         rewards = store.arrays(cell, label, "rewards")[:, :, 0]
         for row, f, p, reward in zip(rows, values, played, rewards, strict=True):
             run = play(posterior, f, reward - f[p], betas, p)
-            row |= against(bound, f, p) | in_band(f, run)
+            row |= against(bound, f, run.regret) | in_band(f, run)
     return columns(rows)
 
 
@@ -181,6 +182,10 @@ def martingale_noise(rounds: int, rng: np.random.Generator) -> Array:
     return np.sqrt(NOISE_VAR) * magnitude * signs
 
 
+def _normal(rounds: int, rng: np.random.Generator) -> Array:
+    return np.sqrt(NOISE_VAR) * rng.standard_normal(rounds)
+
+
 def trials(
     of: tuple[str, ...],
     count: int,
@@ -195,15 +200,11 @@ def trials(
     kernel, under normal noise.
     """
     posterior = posterior_for(arms, kernel, NOISE_VAR, horizon=len(betas))
-    sampler = None if draw else sampler_for(arms, kernel)
+    noise, draw = (martingale_noise, draw) if draw else (_normal, sampler_for(arms, kernel).draw)
     for trial in range(count):
         rng = stream(PAPER, *of, trial)
-        if sampler is None:
-            f, noise = draw(rng), martingale_noise(len(betas), rng)
-        else:
-            f = sampler.draw(rng)
-            noise = np.sqrt(NOISE_VAR) * rng.standard_normal(len(betas))
-        yield f, play(posterior, f, noise, betas)
+        f = draw(rng)
+        yield f, play(posterior, f, noise(len(betas), rng), betas)
 
 
 def theorem3() -> Arrays:
@@ -217,7 +218,7 @@ def theorem3() -> Arrays:
     betas = theory.beta_rkhs(np.arange(1, rounds + 1), gain, DELTA, NORM_BOUND)
     draw = partial(rkhs_function, arms, SE)
     runs = trials(("theorem 3",), 300, arms, SE, betas, draw)
-    return columns([against(bound, f, run.arms) | in_band(f, run) for f, run in runs])
+    return columns([against(bound, f, run.regret) | in_band(f, run) for f, run in runs])
 
 
 def agnostic() -> Arrays:
@@ -236,7 +237,7 @@ def agnostic() -> Arrays:
     found = {"T": information.decade(horizon, 12)}
     for name, betas in schedules.items():
         runs = list(trials(("agnostic",), 30, arms, SE, betas, draw))
-        found[name] = [_regret_at(found["T"], f, run) for f, run in runs]
+        found[name] = [run.regret[found["T"] - 1] for _, run in runs]
     values = np.linalg.eigvalsh(SE(arms.coordinates))
     lengths = np.geomspace(1e3, 1e16, 1301)
     gains = np.array([information.relaxed_gain(values, NOISE_VAR, length) for length in lengths])
@@ -244,10 +245,6 @@ def agnostic() -> Arrays:
     bound = np.sqrt(theory.regret_constant(NOISE_VAR) * lengths * widths * gains)
     promised = [lengths[np.argmax(bound < lengths * np.ptp(f))] for f, _ in runs]
     return found | {"promises": promised}
-
-
-def _regret_at(rounds: IntArray, f: Array, run: Played) -> Array:
-    return np.cumsum(f.max() - f[run.arms])[rounds - 1]
 
 
 def theorem2() -> Arrays:
@@ -263,7 +260,7 @@ def theorem2() -> Arrays:
     rows = []
     for f, run in trials(("theorem 2",), 100, arms, SE, betas):
         missed = peaks(f) - f.max()  # by the grid, which counts in every round
-        rows.append(against(bound - t * missed, f, run.arms))
+        rows.append(against(bound - t * missed, f, run.regret))
     return columns(rows)
 
 
@@ -281,7 +278,7 @@ def no_regret() -> Arrays:
     for name, (kernel, arms) in cells.items():
         betas = theory.beta_finite(np.arange(1, horizon + 1), arms.size, DELTA)
         runs = trials(("no regret", name), 30, arms, kernel, betas)
-        found[name] = [_regret_at(found["T"], f, run) for f, run in runs]
+        found[name] = [run.regret[found["T"] - 1] for _, run in runs]
     return found
 
 

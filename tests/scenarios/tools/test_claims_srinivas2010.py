@@ -83,15 +83,17 @@ def test_play_is_gp_ucb():
         agent.tell([x], [f[x] + noise[t]])
     again = claims.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, betas, run.arms)
     assert np.array_equal(again.arms, run.arms)
+    assert np.allclose(run.regret, np.cumsum(f.max() - f[run.arms]))
     assert not run.outside
     assert claims.play(posterior_for(arms, kernel, NOISE_VAR), f, noise, 1e-3 * betas).outside
 
 
 def test_a_run_against_a_bound():
     f, arms = np.array([0.0, 1.0, 3.0]), np.array([0, 1, 2])
-    found = claims.against(np.array([3.0, 5.0, 5.0]), f, arms)  # regret 3, 5, 5
+    regret = np.cumsum(f.max() - f[arms])  # 3, 5, 5
+    found = claims.against(np.array([3.0, 5.0, 5.0]), f, regret)
     assert found == {"above": 0.0, "room": 4.0, "room_of_random": pytest.approx(0.0)}
-    assert claims.against(np.array([3.0, 4.9, 5.0]), f, arms)["above"] == 1.0
+    assert claims.against(np.array([3.0, 4.9, 5.0]), f, regret)["above"] == 1.0
 
 
 @pytest.mark.parametrize("total", [1, 7, 300])
