@@ -214,6 +214,16 @@ def test_the_tables_of_bbob_are_those_of_the_file(bbob):
     assert len(bbob.read(bbob.RESULTS)) == len(lines) - 1  # no run occurs twice
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", ["ei", "gp-ucb", "ts", "ts-rsr"])
+def test_the_kept_runs_of_bbob_in_5_dimensions_are_those_of_this_code(bbob, agent):
+    """After 25 and 50 evaluations; later gaps depend on the rounding of a processor."""
+    pytest.importorskip("ioh")
+    key = (agent, 5, 1, 1, 0, 0.0, 200)
+    now, (kept, _) = bbob.run_once(key), bbob.read(bbob.RESULTS)[key]
+    assert [float(gap) for gap in now[7:9]] == pytest.approx([kept[25], kept[50]], rel=1e-3)
+
+
 def test_the_tables_of_many_dimensions_are_those_of_the_file():
     of = benchmark("high_dim")
     page, kept = of.PAGE.read_text(encoding="utf-8"), of.read(of.RESULTS, 250)
