@@ -1,7 +1,7 @@
 """The errors that this library raises on purpose, and their messages."""
 
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
@@ -165,6 +165,12 @@ def one_of(word: object, known: Iterable[str], kind: str, hint: str = "", more: 
     if not isinstance(word, str) or word not in known:
         raise unknown(kind, word, known, hint, more)
     return word
+
+
+def all_known(words: Iterable[object], known: Collection[str], kind: str, hint: str = "") -> None:
+    """Raises the `UnknownName` of `one_of` for the first word that is not known."""
+    for word in words:
+        one_of(word, known, kind, hint)
 
 
 def optional(module: str, extra: str) -> ModuleType:

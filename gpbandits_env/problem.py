@@ -8,7 +8,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import MOST_NUMBERS, Arms, Box, Domain, joined
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.errors import InvalidInput, all_known, shown
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.gp.model import Model
 from gpbandits_env.gp.temporal import TemporalKernel, check_in_time
@@ -133,7 +133,5 @@ class Problem(Displayed):
             InvalidInput: a field out of range.
             UnknownName: a problem has no such field.
         """
-        known = [f.name for f in fields(self)]
-        for key in changes:
-            one_of(key, known, "field of a problem")
+        all_known(changes, [f.name for f in fields(self)], "field of a problem")
         return replace(self, **changes)

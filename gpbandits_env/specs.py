@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar, get_args, g
 import numpy as np
 
 from gpbandits_env.arrays import Plain, Settings, mapping, positive
-from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
+from gpbandits_env.errors import InvalidInput, all_known, shown, unknown
 
 T = TypeVar("T")
 
@@ -78,15 +78,12 @@ def arguments(
         UnknownName: a key is unknown.
     """
     known = {field.name: field for field in fields(cls)} if is_dataclass(cls) else {}
-    for name in table:
-        one_of(name, known, key)
+    all_known(table, known, key)
     for name, field in known.items():
         if name not in table and field.default is MISSING and field.default_factory is MISSING:
             raise InvalidInput(f"{start}{name} is missing")
-    kinds, given = kinds_of(cls), Plain()
-    for name, value in table.items():
-        given[name] = convert(name, value, kinds[name])
-    return given
+    kinds = kinds_of(cls)
+    return {name: convert(name, value, kinds[name]) for name, value in table.items()}
 
 
 @contextmanager
@@ -331,9 +328,8 @@ class Parametric(OnlyFields, ABC):
             InvalidInput: a value that is out of range.
         """
         mapping(values, f"the parameters of a {self._kind}")
-        known = self.parameters()
-        for name in values:
-            one_of(name, known, f"parameter of the {self._kind} {self.type_name!r}")
+        kind = f"parameter of the {self._kind} {self.type_name!r}"
+        all_known(values, self.parameters(), kind)
         touched = {name.partition(".")[0] for name in values}
         return replace(self, **{own: _filled(own, getattr(self, own), values) for own in touched})
 

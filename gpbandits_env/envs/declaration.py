@@ -16,7 +16,7 @@ from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.rendering import METADATA
 from gpbandits_env.envs.single import BanditEnv
 from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.errors import InvalidInput, one_of, unknown_argument
+from gpbandits_env.errors import InvalidInput, all_known, unknown_argument
 from gpbandits_env.gp.kernels import Kernel, kernel_from_dict
 from gpbandits_env.problem import Problem
 from gpbandits_env.rewards.functions import RewardProcess
@@ -55,8 +55,7 @@ class Arguments(ABC):
             UnknownName: an argument that the environment does not have.
             InvalidInput: as `bandit`.
         """
-        for key in changes:
-            one_of(key, ["draw", *(field.name for field in fields(self))], "reset option")
+        all_known(changes, ["draw", *(field.name for field in fields(self))], "reset option")
         made: Arguments = replace(self, **changes)
         return replace(made.bandit(), changed=self.changed)
 

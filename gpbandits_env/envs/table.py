@@ -13,7 +13,7 @@ from gpbandits_env.arrays import Array, Points, Settings, listed, mapping, numbe
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, EntryPoint
-from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
+from gpbandits_env.errors import InvalidInput, all_known, shown, unknown
 from gpbandits_env.gp import kernels
 from gpbandits_env.gp.kernels import Kernel
 from gpbandits_env.problem import Problem
@@ -277,8 +277,7 @@ def _file(path: str | Path, options: Settings) -> Readings:
     text = str(path)
     if not is_file_name(text) and not os.path.exists(text):
         raise unknown("data set", text, datasets.DATASETS)
-    for key in options:
-        one_of(key, FILE_OPTIONS, "option of a file of readings")
+    all_known(options, FILE_OPTIONS, "option of a file of readings")
     table = read_table(path, **options)
     if np.isnan(table.values).any():
         raise InvalidInput(

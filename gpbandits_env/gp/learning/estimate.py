@@ -8,7 +8,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, Points, Settings, flag, listed, mapping, positive, whole
 from gpbandits_env.domains import Domain
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.errors import InvalidInput, all_known, one_of, shown
 from gpbandits_env.gp.learning.data import Observations
 from gpbandits_env.gp.learning.fit import fit, groups_of, learnable
 from gpbandits_env.gp.learning.priors import PRIORS, HyperPriors
@@ -127,9 +127,8 @@ def learning_for(
         spec = {"what": tuple(spec)}
     given = mapping({} if spec is True else spec, "learn", "a dict, a list of names or true")
     known = [field.name for field in fields(Learning) if field.name != "standardize"]
-    for name in given:
-        one_of(name, known, "field of the setting 'learn'")
-    return Learning(**{**given, "standardize": standardize})
+    all_known(given, known, "field of the setting 'learn'")
+    return Learning(**given, standardize=standardize)
 
 
 @dataclass(frozen=True)

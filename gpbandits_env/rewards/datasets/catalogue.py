@@ -4,7 +4,7 @@ import inspect
 from pathlib import Path
 
 from gpbandits_env.arrays import Settings
-from gpbandits_env.errors import InvalidInput, MissingData, one_of
+from gpbandits_env.errors import InvalidInput, MissingData, all_known, one_of
 from gpbandits_env.rewards.datasets.dataset import Dataset, data_folders, fetch
 from gpbandits_env.rewards.datasets.gisette import GISETTE
 from gpbandits_env.rewards.datasets.intel import INTEL, INTEL_RAW
@@ -33,8 +33,7 @@ def load(name: str, options: Settings | None = None) -> Readings:
     if dataset.load is None:
         raise InvalidInput(f"the data set {name!r} is not readings of sensors: {dataset.summary}")
     _, *known = inspect.signature(dataset.load).parameters
-    for key in options or {}:
-        one_of(key, known, f"option of the data set {name!r}")
+    all_known(options or {}, known, f"option of the data set {name!r}")
     return dataset.load(dataset, **(options or {}))
 
 

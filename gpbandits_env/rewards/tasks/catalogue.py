@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, Settings, finite_array, mapping, whole
 from gpbandits_env.domains import Box, two_corners
-from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.errors import InvalidInput, all_known, one_of
 from gpbandits_env.rewards.functions import TEST_FUNCTIONS, TestFunction
 from gpbandits_env.rewards.functions.catalogue import dimension, function_named
 from gpbandits_env.rewards.tasks.task import TASKS, Axis, Best, Task
@@ -91,8 +91,7 @@ def make_task(
             make = TASKS[name].make
     options = mapping({} if options is None else options, "the options of a task")
     known = () if make is None else tuple(inspect.signature(make).parameters)
-    for key in options:
-        one_of(key, known, f"option of the task {name!r}", "" if known else "there are none")
+    all_known(options, known, f"option of the task {name!r}", "" if known else "there are none")
     if make is None:
         if box is not None and not isinstance(box, Box):
             low, high = (finite_array(corner, "box") for corner in two_corners(box))
