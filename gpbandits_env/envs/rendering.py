@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Plain, Points, Settings
+from gpbandits_env.arrays import Array, Plain, Points, Settings, State
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.scene import ObservedRound, Scene, text
 from gpbandits_env.errors import InvalidInput, one_of
@@ -29,42 +29,6 @@ def check_render_mode(mode: str | None, metadata: Settings = METADATA) -> str | 
     return None if mode is None else one_of(mode, metadata["render_modes"], "render mode")
 
 
-class Display:
-    """A window of matplotlib's current backend, opened when it first shows something.
-
-    If the user closes it, the next round opens it again. Without a display nothing is shown.
-    """
-
-    def __init__(self) -> None:
-        self._figure: Any = None
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Display, ()  # a copied environment opens its own window
-
-    def show(self, scene: Scene, seconds: float) -> None:
-        """Draw a scene, and process the window's events for ``seconds``."""
-        from matplotlib import pyplot as plt
-
-        from gpbandits_env.envs.drawing import FIGURE, draw
-
-        figure = self._figure
-        if figure is None or not plt.fignum_exists(figure.number):
-            figure = self._figure = plt.figure(**FIGURE)
-            plt.show(block=False)
-        figure.clear()
-        draw(figure, scene)
-        figure.canvas.draw()
-        figure.canvas.start_event_loop(seconds)
-
-    def close(self) -> None:
-        """Close the window, if it is open."""
-        if self._figure is not None:
-            from matplotlib import pyplot as plt
-
-            plt.close(self._figure)
-            self._figure = None
-
-
 def check_believes(agent: object) -> None:
     """Raise InvalidInput unless an agent has a ``belief`` that can be shown; None shows none."""
     if agent is not None and not callable(getattr(agent, "belief", None)):
@@ -73,13 +37,21 @@ def check_believes(agent: object) -> None:
 
 @dataclass
 class Viewer:
-    """Records the readings of one episode, and draws them with the belief of an attached agent."""
+    """Records the readings of one episode, and draws them with the belief of an attached agent.
+
+    The window of "human" is one of matplotlib's current backend, opened when it first shows
+    something. If the user closes it, the next round opens it again. Without a display nothing is
+    shown.
+    """
 
     bandit: Bandit
     mode: str
     history: list[ObservedRound] = field(default_factory=list)
     agent: Any = None
-    window: Display = field(default_factory=Display)
+    figure: Any = None
+
+    def __getstate__(self) -> State:
+        return {**vars(self), "figure": None}  # a copied environment opens its own window
 
     def begin(self, bandit: Bandit) -> None:
         """Begin an episode of a bandit."""
@@ -108,8 +80,30 @@ class Viewer:
         if self.mode == "ansi":
             return text(scene)
         if self.mode == "human":
-            self.window.show(scene, 1.0 / METADATA["render_fps"])
+            self._show(scene)
             return None
         from gpbandits_env.envs.drawing import picture
 
         return picture(scene)
+
+    def _show(self, scene: Scene) -> None:
+        """Draw a scene in the window, and process its events for the time of a frame."""
+        from matplotlib import pyplot as plt
+
+        from gpbandits_env.envs.drawing import FIGURE, draw
+
+        if self.figure is None or not plt.fignum_exists(self.figure.number):
+            self.figure = plt.figure(**FIGURE)
+            plt.show(block=False)
+        self.figure.clear()
+        draw(self.figure, scene)
+        self.figure.canvas.draw()
+        self.figure.canvas.start_event_loop(1.0 / METADATA["render_fps"])
+
+    def close(self) -> None:
+        """Close the window, if it is open."""
+        if self.figure is not None:
+            from matplotlib import pyplot as plt
+
+            plt.close(self.figure)
+            self.figure = None

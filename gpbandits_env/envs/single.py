@@ -311,4 +311,4 @@ class BanditEnv(Interface, Displayed, gym.Env[Observation, Any]):
     def close(self) -> None:
         """Close the window of render mode "human"."""
         if self._viewer is not None:
-            self._viewer.window.close()
+            self._viewer.close()
