@@ -9,7 +9,7 @@ from gpbandits_env.arrays import Array, IntArray, finite_array, frozen
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.gp.kernels import Kernel
-from gpbandits_env.gp.kernels.kernel import check_on, covariance
+from gpbandits_env.gp.kernels.kernel import check_on, undefined
 from gpbandits_env.gp.threads import OneThread
 
 MATRIX_BYTES = 64 * 2**20
@@ -79,7 +79,10 @@ class PriorCovariance:
     def _computed(self, start: int, end: int) -> Array:
         points = self.arms.coordinates
         with OneThread():
-            return covariance(self.kernel, points[start:end], points)
+            found = self.kernel(points[start:end], points)
+        if not np.isfinite(found).all():
+            raise undefined(self.kernel)
+        return found
 
 
 @lru_cache(maxsize=2)
