@@ -1,6 +1,7 @@
 """What values and points may be, and in which units values are."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas
@@ -13,6 +14,10 @@ from gpbandits_env.errors import InvalidInput, UnknownName
 
 def bowl(params):
     return -sum((v - 0.3) ** 2 for v in params.values())
+
+
+def shifted_bowl(offset, x):
+    return offset + sum((v - 0.3) ** 2 for v in x)
 
 
 def test_values_of_any_scale_are_standardised(begun):
@@ -40,6 +45,19 @@ def test_values_far_from_zero_are_optimized_as_well_as_those_near_it(tmp_path, m
     points = [{"x": 0.2, "y": 0.3}, {"x": 0.8, "y": 0.4}]
     mean, _ = campaign.predict(points)
     np.testing.assert_allclose(mean - offset, [sign * bowl(point) for point in points], atol=0.05)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_offset_costs_no_precision(seed):
+    """Near the minimum the scores of all points are level, and the ends of ascents still count."""
+    gaps = []
+    for offset in (0.0, 80.0):
+        found = agents.minimize(
+            partial(shifted_bowl, offset), [(-1.0, 1.0)] * 2, n_calls=40, seed=seed
+        )
+        gaps.append(np.log10(shifted_bowl(0.0, found.x)))
+    assert gaps[1] == pytest.approx(gaps[0], abs=0.1)
+    assert gaps[0] < -6.0
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
